@@ -82,6 +82,10 @@ pub struct BreakpointEntry {
     #[serde(skip_serializing_if = "is_false")]
     #[schemars(extend("x-minor" = true))]
     pub never_acted: bool,
+    /// Its code may have run without coming by: what compiled it may have merged statements and calls.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(extend("x-minor" = true))]
+    pub may_be_passed: bool,
 }
 
 /// A place in code where a breakpoint is set.
@@ -219,6 +223,7 @@ impl From<&Breakpoint> for BreakpointEntry {
             failed: breakpoint.failures,
             earlier_hits: breakpoint.acted_before,
             never_acted: breakpoint.hits > 0 && breakpoint.acted == 0,
+            may_be_passed: breakpoint.locations.iter().any(|it| it.may_be_passed),
             ..Self::default()
         };
         match &spec.place {

@@ -41,9 +41,14 @@ impl Render for Report {
         let (hit, others): (Vec<_>, Vec<_>) =
             self.breakpoints.iter().partition(|it| it.has_acted());
         let (passed, never): (Vec<_>, Vec<_>) = others.into_iter().partition(|it| it.was_reached());
+        let (unsure, never): (Vec<_>, Vec<_>) = never.into_iter().partition(|it| it.may_be_passed);
         for (heading, breakpoints) in [
             ("", hit),
             ("Never reached:\n", never),
+            (
+                "Never hit (in optimised code, which may have run all the same):\n",
+                unsure,
+            ),
             ("Reached, but never hit:\n", passed),
         ] {
             if is_over && !breakpoints.is_empty() {

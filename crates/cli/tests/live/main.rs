@@ -11,6 +11,7 @@ mod breakpoints_lines;
 mod breakpoints_merged;
 mod breakpoints_modules;
 mod breakpoints_names;
+mod breakpoints_optimised;
 mod breakpoints_support;
 mod breakpoints_switches;
 mod breakpoints_threads;

@@ -17,5 +17,6 @@ mod returning;
 mod soak;
 mod taken;
 mod targets;
+mod tiered;
 pub(crate) mod walk;
 mod walks;

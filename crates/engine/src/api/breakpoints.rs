@@ -163,6 +163,8 @@ pub struct BoundLocation {
     pub source: Option<Source>,
     /// The IL offset.
     pub il_offset: u32,
+    /// Whether its code may run without coming by: what compiles it merges statements and calls.
+    pub may_be_passed: bool,
 }
 
 /// What a breakpoint with a log message logged. The text is also in the captured output, in its place.

@@ -14,7 +14,7 @@ use super::known_names::{contains_name, ends_with, given, is_setter, names_of};
 use super::name_parts::{
     Part, is_wild, split_name, split_operator, split_parameters, without_keyword,
 };
-use super::offer::{Found, Offer, Surroundings, module_notes, obstacle};
+use super::offer::{Found, Offer, Surroundings, is_optimized, module_notes, obstacle};
 use super::signature;
 use crate::api::{BoundLocation, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
@@ -448,6 +448,7 @@ pub(super) fn code_of(
             method: module.method_name(around.process, body),
             source,
             il_offset: offset.0,
+            may_be_passed: is_optimized(module, around),
         },
         moved: None,
         notes: module_notes(module, around),

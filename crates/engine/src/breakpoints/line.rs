@@ -12,7 +12,7 @@ use metadata::{Symbols, Token};
 use super::dead_points::DeadPoints;
 use super::heads;
 use super::mappable::{self, Compiler};
-use super::offer::{Found, Match, Offer, Rank, Surroundings, module_notes, obstacle};
+use super::offer::{Found, Match, Offer, Rank, Surroundings, is_optimized, module_notes, obstacle};
 use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
 use crate::source_files::{SourceFiles, parts};
@@ -392,6 +392,7 @@ fn statements(
             method: module.method_name(around.process, point.method()),
             source: Some(source),
             il_offset: point.offset.0,
+            may_be_passed: is_optimized(module, around),
         };
         found.push(Found {
             method: point.method(),

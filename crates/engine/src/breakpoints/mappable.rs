@@ -34,7 +34,11 @@ pub(super) fn place_from(
     match Places::of(metadata, body, compiler) {
         // Of code that cannot be read nothing is known.
         None => Some(wanted),
-        Some(places) => places.from(wanted),
+        Some(places) => places.from(wanted).filter(|place| {
+            // Behind what it calls a statement has run.
+            let calls = il::calls_between(body.code, wanted, *place);
+            compiler == Compiler::Plain || calls.is_empty()
+        }),
     }
 }
 

@@ -174,12 +174,17 @@ pub(super) fn obstacle(
     )
 }
 
-/// What should be known of any breakpoint in a module.
-pub(super) fn module_notes(module: &LoadedModule, around: Surroundings<'_>) -> Vec<String> {
+/// Whether a module's code is compiled without regard for debuggers.
+pub(super) fn is_optimized(module: &LoadedModule, around: Surroundings<'_>) -> bool {
     let compiled_plainly = around.unoptimized && module.symbols(around.process).is_ok();
     let metadata = module.metadata(around.process).ok();
     let optimized = metadata.and_then(|it| it.metadata().is_optimized()) == Some(true);
-    if compiled_plainly || !optimized {
+    optimized && !compiled_plainly
+}
+
+/// What should be known of any breakpoint in a module.
+pub(super) fn module_notes(module: &LoadedModule, around: Surroundings<'_>) -> Vec<String> {
+    if !is_optimized(module, around) {
         return Vec::new();
     }
     vec![format!(

@@ -29,6 +29,13 @@ impl Engine<'_> {
         kind: StepKind,
         leg: &mut Leg,
     ) {
+        if kind == StepKind::Out {
+            // What the step has come back to may call more of what it was handed.
+            if at.standing == Standing::NoSymbols && self.has_left_optimised(at) {
+                self.arm_around(thread, leg);
+            }
+            return;
+        }
         let Some(method) = at.method else { return };
         let is_start = at.standing == Standing::NoText;
         if (!is_start && at.standing.statement().is_none()) || self.is_marked(method) {
@@ -39,12 +46,27 @@ impl Engine<'_> {
         }
         // A statement that awaits goes on with its own invocation, not with the next that is called back.
         let awaits = |it: &Trap| matches!(it.kind, TrapKind::Yield(_));
-        if !leg.traps.iter().any(awaits)
-            && self.is_called_by_unseen(thread) == Some(true)
-            && let Some((frame, method, range)) = self.statement_around(thread)
-        {
+        if !leg.traps.iter().any(awaits) && self.is_called_by_unseen(thread) == Some(true) {
+            self.arm_around(thread, leg);
+        }
+    }
+
+    /// Sets the traps for what was handed on by the statement that waits for code which is not shown.
+    fn arm_around(&mut self, thread: &Thread, leg: &mut Leg) {
+        if let Some((frame, method, range)) = self.statement_around(thread) {
             self.arm_handed_on(frame, method, false, range, leg);
         }
+    }
+
+    /// Whether a step that was not to leave a method has done so, and the runtime did not take its code for the user's.
+    fn has_left_optimised(&mut self, at: Position) -> bool {
+        let Some(steps) = &self.stepping.steps else {
+            return false;
+        };
+        let (kind, from) = (steps.kind, steps.from);
+        kind != StepKind::Out
+            && at.frame > from.frame
+            && from.method.is_some_and(|method| !self.is_marked(method))
     }
 
     /// The innermost statement of the user's that waits for code which is not shown.

@@ -3,7 +3,7 @@
 use cordebug::bindings::ICorDebugStepper;
 use cordebug::com::Com;
 use cordebug::stepper::Stepper;
-use cordebug::thread::{Frame, Thread};
+use cordebug::thread::{Frame, Mapping, Thread};
 use metadata::pe::{ClauseKind, ExceptionClause};
 
 use super::position::{FrameId, Position, Standing};
@@ -58,13 +58,18 @@ impl Engine<'_> {
             // The invocation has been suspended and its thread is on its way out: now it can be known by its task.
             return self.got_on_suspending(thread);
         }
-        let at = match self
+        let mut at = match self
             .target()
             .and_then(|target| Position::of(target, thread))
         {
             Ok(at) => at,
             Err(error) => return self.step_failed(thread, &error),
         };
+        if let Some(range) = at.standing.statement()
+            && self.is_in_added_code(thread, at)
+        {
+            at.standing = Standing::Hidden(range);
+        }
         if self.is_followed_already(thread, at) {
             return false;
         }
@@ -82,6 +87,26 @@ impl Engine<'_> {
         }
         self.note_return(thread, at);
         self.landed(thread, at)
+    }
+
+    /// Whether a thread is in the middle of what counts as a statement's code without having come there from a call: by a jump, or
+    /// because it throws.
+    ///
+    /// What the runtime's compiler adds to the beginning of a block (the counters of code that it may optimise later)
+    /// belongs to no IL. The code counts to the statement before it, which may never have run. What throws is managed
+    /// code of the runtime, of which no frame is told.
+    fn is_in_added_code(&mut self, thread: &Thread, at: Position) -> bool {
+        let Some(leg) = self.stepping.steps.as_ref().map(|steps| &steps.leg) else {
+            return false;
+        };
+        let is_own = |from: Position| {
+            from.method == at.method && (from.frame == at.frame || leg.home == Some(at.frame))
+        };
+        if !leg.at.is_some_and(is_own) || at.method.is_none_or(|method| self.is_marked(method)) {
+            return false;
+        }
+        let place = || self.active_frame(thread)?.ip().ok()?;
+        place().is_some_and(|(_, mapping)| mapping != Mapping::Exact)
     }
 
     /// Whether the rest of a step is not of this thread's: the result of the invocation that it leaves is just being handed
@@ -281,15 +306,11 @@ impl Engine<'_> {
         // Back from a method that was not shown: the statement goes on. A call may be its very first instruction, so
         // that the code behind the call counts as its beginning.
         let was_inside = steps.leg.at.is_some_and(|leg| leg.frame < from.frame);
-        // What throws an exception is code of the runtime, in which a step into optimised code would end again and again.
-        let has_stayed = steps.leg.goes_in
-            && at.frame == from.frame
-            && matches!(at.standing, Standing::InStatement(_))
-            && at.standing.statement() == from.standing.statement()
-            && steps
-                .leg
-                .at
-                .is_some_and(|leg| leg.frame == at.frame && leg.standing.statement().is_some());
+        // In the code that throws an exception a step into would end again and again.
+        let has_stayed = matches!(at.standing, Standing::Hidden(_))
+            && steps.leg.at.is_some_and(|leg| {
+                leg.frame == at.frame && leg.standing.range() == at.standing.range()
+            });
         let is_back = was_inside
             && at.frame == from.frame
             && at.standing.statement().is_some()

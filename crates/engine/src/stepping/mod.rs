@@ -107,12 +107,10 @@ impl Steps {
 struct Leg {
     /// Where it began.
     at: Option<Position>,
-    /// If that is a block that runs apart from the rest of an async method: the method's frame.
+    /// If that is a block that runs apart from the rest of an async or optimised method: the method's frame.
     home: Option<FrameId>,
     /// Whether it is to leave the method.
     leaves: bool,
-    /// Whether it also ends in what is called, in code that the runtime does not take for the user's.
-    goes_in: bool,
     /// Whether nothing of the method follows its range.
     is_last: bool,
     /// Whether a method has called it that the runtime itself suspends, where no step can end.
@@ -430,14 +428,13 @@ impl Engine<'_> {
         leg.is_called_by_suspended =
             (leg.leaves || leg.is_last) && self.is_called_by_suspended(thread);
         self.arm_awaits(thread, at, range, kind, &mut leg);
-        if leg.alone.is_some() || leg.own.is_some() {
+        let is_optimised = at.method.is_some_and(|method| !self.is_marked(method));
+        if is_optimised || leg.alone.is_some() || leg.own.is_some() {
             leg.home = self.home(thread, at);
         }
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
-        if kind != StepKind::Out {
-            self.arm_callbacks(thread, at, range, kind, &mut leg);
-        }
+        self.arm_callbacks(thread, at, range, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
         let from = from.and_then(|steps| steps.from.method);
@@ -448,7 +445,8 @@ impl Engine<'_> {
         let is_left = leg.leaving.as_ref().is_some_and(Leaving::is_left);
         let is_followed = (is_awaited || is_alone || returns) && !leg.leaves_work;
         // What takes the result is called by the framework, at whose code a step into optimised code would end.
-        let hands_over = is_awaited && range.is_last() && !only_marked;
+        let is_end = range.is_last() || self.is_being_completed(at);
+        let hands_over = is_awaited && is_end && !only_marked;
         let into = kind == StepKind::Into && !hands_over;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && (is_awaited || is_alone || returns || is_left) {
@@ -466,7 +464,6 @@ impl Engine<'_> {
         match begun {
             Ok(stepper) => {
                 leg.stepper = stepper;
-                leg.goes_in = into && !only_marked;
                 if only_marked && kind != StepKind::Out && range.is_last() && !is_followed {
                     leg.beyond = self.stepper_beyond(thread);
                     self.arm_end(thread, &mut leg);

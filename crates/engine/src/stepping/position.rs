@@ -54,6 +54,14 @@ impl Standing {
             _ => None,
         }
     }
+
+    /// The part of the method that counts as one.
+    pub(super) fn range(self) -> Option<IlRange> {
+        match self {
+            Standing::Hidden(range) => Some(range),
+            _ => self.statement(),
+        }
+    }
 }
 
 /// The IL from one sequence point to the next.

@@ -413,10 +413,14 @@ fn breakpoints_that_were_hit_are_not_told_as_never_reached() {
         hits,
         ..BreakpointEntry::default()
     };
+    let optimised = BreakpointEntry {
+        may_be_passed: true,
+        ..set(3, 0)
+    };
     let report = Report {
         session: "s1".into(),
         state: SessionState::Detached,
-        breakpoints: vec![set(1, 1), set(2, 0)],
+        breakpoints: vec![set(1, 1), set(2, 0), optimised],
         ..Report::default()
     };
     check(
@@ -425,6 +429,8 @@ fn breakpoints_that_were_hit_are_not_told_as_never_reached() {
             s1 let go of its program, which runs on without the debugger.
             Breakpoint 1 at Shop.Buy: bound. Hit once.
             Never reached:
-            Breakpoint 2 at Shop.Buy: bound."#]],
+            Breakpoint 2 at Shop.Buy: bound.
+            Never hit (in optimised code, which may have run all the same):
+            Breakpoint 3 at Shop.Buy: bound."#]],
     );
 }

@@ -538,6 +538,14 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "tiered_blocks",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "tiered_throws",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "out_of_filters",
         "is about steps out: returning.rs makes them",
     ),
