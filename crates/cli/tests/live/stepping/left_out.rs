@@ -206,6 +206,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its values",
     ),
     (
+        "expressions_clones",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_culture",
         "has no statement that others have not; live_expressions stops in it",
     ),
