@@ -639,17 +639,23 @@ impl<'t> Binder<'t> {
                     ));
                 }
             },
-            PseudoVariable::ReturnValue => match &self.context.return_value {
-                Some((ty, names)) => {
+            PseudoVariable::ReturnValue(number) => match self
+                .context
+                .return_values
+                .iter()
+                .find(|(it, ..)| *it == number)
+            {
+                Some((_, ty, names)) => {
                     let mut node = Node::new(Op::Pseudo(pseudo), ty.clone(), span);
                     node.names = names.clone();
                     return Ok(node);
                 }
                 None => {
-                    return Err(Fail::new(
-                        span,
-                        "there is no $returnvalue: the last step did not leave a method that returns a value",
-                    ));
+                    let why = match number {
+                        0 => "the last step did not leave a method that returns a value",
+                        _ => "the last step did not leave so many methods that return a value",
+                    };
+                    return Err(Fail::new(span, format!("there is no {pseudo}: {why}")));
                 }
             },
             PseudoVariable::Handle(number) => {
