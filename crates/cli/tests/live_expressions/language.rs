@@ -1,6 +1,6 @@
 //! The language, as a person writes it at a stop: members of every kind, references, imports, formats.
 
-use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request, VariablesQuery};
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request, Stream, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -105,6 +105,37 @@ fn arguments_are_passed_by_reference() {
         ],
     );
     program.disconnect(Some(true), false);
+}
+
+#[test]
+fn what_cannot_be_called_hides_no_method() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "inside");
+    check(
+        &program,
+        &[
+            ("Score(4)", "int", "12"),
+            ("this.Score(4)", "int", "12"),
+            ("new Derived().Score(4)", "int", "12"),
+            ("base.Score(4)", "int", "12"),
+            ("Score", "int", "5"),
+            ("Rate(1)", "int", "2"),
+            ("Derived.Rate(1)", "int", "2"),
+            ("Twice(3)", "int", "-3"),
+            ("new[] { 1, 2 }.Select(x => Score(x)).Last()", "int", "6"),
+            ("new Inner().Ask(this)", "int", "6"),
+            ("new Derived.Inner().Value()", "CS1061", "…"),
+            ("Score()", "CS7036", "…"),
+            ("Score.ToString()", "string", "\"5\""),
+            ("this.Name()", "string", "\"base\""),
+            // A variable is found first, whether it can be called or not.
+            ("Name()", "CS0149", "…"),
+        ],
+    );
+    program.cont();
+    program.expect_exit(0);
+    let told = program.text(Stream::Stdout);
+    assert!(told.starts_with("12 12 12 5 2 -3 base 36\n"), "{told}");
 }
 
 #[test]

@@ -162,6 +162,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_expressions stops in it",
     ),
     (
+        "expressions_invoked",
+        "has no statement that others have not; live_expressions stops in it",
+    ),
+    (
         "expressions_letters",
         "has no statement that others have not; live_expressions stops in it",
     ),

@@ -106,6 +106,8 @@ pub(crate) struct Binder<'t> {
     receivers: Vec<Node>,
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
+    /// The name that is called, if it is to be what can be called: members that cannot be hide none that can (C# 12.5).
+    called: Option<Span>,
     /// Whether LINQ is taken for loaded where it is not.
     assumes: bool,
     /// Whether fields that are readonly may be assigned.
@@ -238,6 +240,7 @@ impl<'t> Binder<'t> {
             unchecked: false,
             receivers: Vec::new(),
             assigning: false,
+            called: None,
             forced: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             bare: false,
