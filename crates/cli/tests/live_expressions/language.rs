@@ -139,6 +139,49 @@ fn what_cannot_be_called_hides_no_method() {
 }
 
 #[test]
+fn initialisers_in_which_nothing_is_set_ask_for_nothing() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    check(
+        &program,
+        &[
+            (
+                "new Dictionary<string, List<int>> { [\"a\"] = { }, [\"b\"] = new() }.Count",
+                "int",
+                "1",
+            ),
+            ("new Chain { Next = { } }.Value", "int", "0"),
+            (
+                "new Chain { Next = { Next = { } }, Failing = { All = { [0] = { } } } }.Value",
+                "int",
+                "0",
+            ),
+            ("Chain.Asked", "int", "2"),
+            (
+                "new Chain { [Chain.Ask(3)] = { }, All = { [Chain.Ask(5)] = { } } }.Value",
+                "int",
+                "0",
+            ),
+            ("Chain.Asked", "int", "4"),
+            (
+                "new Chain { Failing = { Value = 1 } }.Value",
+                "System.InvalidOperationException",
+                "…",
+            ),
+            (
+                "new Chain { Next = { Value = 1 } }.Value",
+                "System.NullReferenceException",
+                "…",
+            ),
+        ],
+    );
+    program.cont();
+    program.expect_exit(0);
+    let told = program.text(Stream::Stdout);
+    assert!(told.ends_with("\n1 4  1 1 0 7\n"), "{told}");
+}
+
+#[test]
 fn members_of_every_kind_are_found() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "main");
