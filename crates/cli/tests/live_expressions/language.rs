@@ -182,6 +182,59 @@ fn initialisers_in_which_nothing_is_set_ask_for_nothing() {
 }
 
 #[test]
+fn joins_with_what_fits_nothing_are_computed() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    let left = "numbers.LeftJoin(others, x => x, y => y, (x, y) => x + y)";
+    let version = Evaluate {
+        side_effects: true,
+        ..Evaluate::read("Environment.Version.Major")
+    };
+    let version = ask(&program, version).outcome.expect("a version").text;
+    if version.parse::<u32>().expect("a number") < 10 {
+        check(&program, &[(left, "CS1061", "…")]);
+        program.disconnect(Some(true), false);
+        return;
+    }
+    let list = "System.Collections.Generic.List<string>";
+    check(
+        &program,
+        &[
+            (
+                "numbers.LeftJoin(others, x => x, y => y, (x, y) => $\"{x}{y}\").ToList()",
+                list,
+                "[\"10\", \"22\", \"33\", \"33\"]",
+            ),
+            (
+                "numbers.RightJoin(others, x => x, y => y, (x, y) => $\"{x}{y}\").ToList()",
+                list,
+                "[\"22\", \"33\", \"33\", \"04\"]",
+            ),
+            (
+                "numbers.LeftJoin(new[] { \"a\", \"bb\" }, x => x, y => y.Length, (x, y) => x + (y ?? \"none\")).ToList()",
+                list,
+                "[\"1a\", \"2bb\", \"3none\"]",
+            ),
+            (
+                "new string[] { null, \"A\" }.RightJoin(new[] { \"a\", null }, x => x, y => y, (x, y) => (x ?? \"none\") + y, StringComparer.OrdinalIgnoreCase).ToList()",
+                list,
+                "[\"Aa\", \"none\"]",
+            ),
+            ("numbers.Shuffle().Sum()", "int", "6"),
+            (
+                "numbers.LeftJoin(others, x => x, y => y, (x, y) => x + y).Sum()",
+                "int",
+                "17",
+            ),
+        ],
+    );
+    // Reading alone computes them too.
+    let read = ask(&program, Evaluate::read(format!("{left}.Count()"))).outcome;
+    assert_eq!(read.expect("computed").text, "4");
+    program.disconnect(Some(true), false);
+}
+
+#[test]
 fn members_of_every_kind_are_found() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "main");
