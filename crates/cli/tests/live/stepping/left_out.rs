@@ -206,6 +206,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_values looks at its values",
     ),
     (
+        "values_imported",
+        "has no statement that others have not; live_values looks at its values",
+    ),
+    (
         "values_slow",
         "has no statement that others have not; live_values looks at its values",
     ),
