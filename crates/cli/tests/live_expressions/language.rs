@@ -182,6 +182,31 @@ fn initialisers_in_which_nothing_is_set_ask_for_nothing() {
 }
 
 #[test]
+fn what_the_compiler_refuses_is_refused_with_its_code() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    check(
+        &program,
+        &[
+            ("Chain.Raise(ref chain.Value)", "CS0206", "…"),
+            ("Chain.Raise(ref chain.Own)", "CS0206", "…"),
+            ("int.TryParse(\"1\", out chain.Value)", "CS0206", "…"),
+            ("Chain.Raise(ref lists[\"b\"].Capacity)", "CS0206", "…"),
+            ("chain.Value", "int", "0"),
+            ("Chain.Raise(ref numbers[0]) + numbers[0]", "int", "4"),
+            ("$\"{chain.Value:}\"", "CS8089", "…"),
+            ("$\"{chain.Value,5:D }\"", "CS8088", "…"),
+            ("part += 1.5", "CS0266", "…"),
+            ("part = 1.5", "CS0664", "…"),
+            ("half = 2", "CS0457", "…"),
+            ("half = 200", "System.Half", "200"),
+            ("half = 300", "CS0266", "…"),
+        ],
+    );
+    program.disconnect(Some(true), false);
+}
+
+#[test]
 fn joins_with_what_fits_nothing_are_computed() {
     let sandbox = Sandbox::new();
     let program = stopped_in(&sandbox, "expressions_invoked", "stop");
