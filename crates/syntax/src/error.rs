@@ -213,7 +213,7 @@ pub enum ErrorKind {
     PseudoVariable(String),
     /// `x,foo`
     #[error(
-        "unknown format specifier `{0}`; known are ac, d, dynamic, h, hidden, nq, nse, raw, results and [count]"
+        "unknown format specifier `{0}`; known are ac, d, dynamic, h, hidden, nq, nse, raw, results, threads and [count]"
     )]
     FormatSpecifier(String),
     /// The text is longer than [`MAX_LENGTH`](crate::MAX_LENGTH).

@@ -228,6 +228,7 @@ fn literals() {
 fn the_debugger_s_own() {
     check("$exception.Message", "(. $exception Message)");
     check("$ReturnValue", "$returnvalue");
+    check("$ReturnValue2", "$returnvalue2");
     check("$1 == $2", "(== $1 $2)");
     check("$pid + $tid + $hitcount", "(+ (+ $pid $tid) $hitcount)");
 }

@@ -39,7 +39,8 @@ fn format_specifiers() {
 
 #[test]
 fn wrong_format_specifiers() {
-    const KNOWN: &str = "known are ac, d, dynamic, h, hidden, nq, nse, raw, results and [count]";
+    const KNOWN: &str =
+        "known are ac, d, dynamic, h, hidden, nq, nse, raw, results, threads and [count]";
     check_watch(
         "x,foo",
         &format!("unknown format specifier `foo`; {KNOWN} at 2..5"),

@@ -1,6 +1,6 @@
 //! The language, as a person writes it at a stop: members of every kind, references, imports, formats.
 
-use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request, VariablesQuery};
+use engine::api::{BreakpointSpec, Evaluate, Line, Place, Reply, Request, Stream, VariablesQuery};
 use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
@@ -104,6 +104,158 @@ fn arguments_are_passed_by_reference() {
             ("TryHalf(number, ref number)", "CS1620", "…"),
         ],
     );
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn what_cannot_be_called_hides_no_method() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "inside");
+    check(
+        &program,
+        &[
+            ("Score(4)", "int", "12"),
+            ("this.Score(4)", "int", "12"),
+            ("new Derived().Score(4)", "int", "12"),
+            ("base.Score(4)", "int", "12"),
+            ("Score", "int", "5"),
+            ("Rate(1)", "int", "2"),
+            ("Derived.Rate(1)", "int", "2"),
+            ("Twice(3)", "int", "-3"),
+            ("new[] { 1, 2 }.Select(x => Score(x)).Last()", "int", "6"),
+            ("new Inner().Ask(this)", "int", "6"),
+            ("new Derived.Inner().Value()", "CS1061", "…"),
+            ("Score()", "CS7036", "…"),
+            ("Score.ToString()", "string", "\"5\""),
+            ("this.Name()", "string", "\"base\""),
+            // A variable is found first, whether it can be called or not.
+            ("Name()", "CS0149", "…"),
+        ],
+    );
+    program.cont();
+    program.expect_exit(0);
+    let told = program.text(Stream::Stdout);
+    assert!(told.starts_with("12 12 12 5 2 -3 base 36\n"), "{told}");
+}
+
+#[test]
+fn initialisers_in_which_nothing_is_set_ask_for_nothing() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    check(
+        &program,
+        &[
+            (
+                "new Dictionary<string, List<int>> { [\"a\"] = { }, [\"b\"] = new() }.Count",
+                "int",
+                "1",
+            ),
+            ("new Chain { Next = { } }.Value", "int", "0"),
+            (
+                "new Chain { Next = { Next = { } }, Failing = { All = { [0] = { } } } }.Value",
+                "int",
+                "0",
+            ),
+            ("Chain.Asked", "int", "2"),
+            (
+                "new Chain { [Chain.Ask(3)] = { }, All = { [Chain.Ask(5)] = { } } }.Value",
+                "int",
+                "0",
+            ),
+            ("Chain.Asked", "int", "4"),
+            (
+                "new Chain { Failing = { Value = 1 } }.Value",
+                "System.InvalidOperationException",
+                "…",
+            ),
+            (
+                "new Chain { Next = { Value = 1 } }.Value",
+                "System.NullReferenceException",
+                "…",
+            ),
+        ],
+    );
+    program.cont();
+    program.expect_exit(0);
+    let told = program.text(Stream::Stdout);
+    assert!(told.ends_with("\n1 4  1 1 0 7\n"), "{told}");
+}
+
+#[test]
+fn what_the_compiler_refuses_is_refused_with_its_code() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    check(
+        &program,
+        &[
+            ("Chain.Raise(ref chain.Value)", "CS0206", "…"),
+            ("Chain.Raise(ref chain.Own)", "CS0206", "…"),
+            ("int.TryParse(\"1\", out chain.Value)", "CS0206", "…"),
+            ("Chain.Raise(ref lists[\"b\"].Capacity)", "CS0206", "…"),
+            ("chain.Value", "int", "0"),
+            ("Chain.Raise(ref numbers[0]) + numbers[0]", "int", "4"),
+            ("$\"{chain.Value:}\"", "CS8089", "…"),
+            ("$\"{chain.Value,5:D }\"", "CS8088", "…"),
+            ("part += 1.5", "CS0266", "…"),
+            ("part = 1.5", "CS0664", "…"),
+            ("half = 2", "CS0457", "…"),
+            ("half = 200", "System.Half", "200"),
+            ("half = 300", "CS0266", "…"),
+        ],
+    );
+    program.disconnect(Some(true), false);
+}
+
+#[test]
+fn joins_with_what_fits_nothing_are_computed() {
+    let sandbox = Sandbox::new();
+    let program = stopped_in(&sandbox, "expressions_invoked", "stop");
+    let left = "numbers.LeftJoin(others, x => x, y => y, (x, y) => x + y)";
+    let version = Evaluate {
+        side_effects: true,
+        ..Evaluate::read("Environment.Version.Major")
+    };
+    let version = ask(&program, version).outcome.expect("a version").text;
+    if version.parse::<u32>().expect("a number") < 10 {
+        check(&program, &[(left, "CS1061", "…")]);
+        program.disconnect(Some(true), false);
+        return;
+    }
+    let list = "System.Collections.Generic.List<string>";
+    check(
+        &program,
+        &[
+            (
+                "numbers.LeftJoin(others, x => x, y => y, (x, y) => $\"{x}{y}\").ToList()",
+                list,
+                "[\"10\", \"22\", \"33\", \"33\"]",
+            ),
+            (
+                "numbers.RightJoin(others, x => x, y => y, (x, y) => $\"{x}{y}\").ToList()",
+                list,
+                "[\"22\", \"33\", \"33\", \"04\"]",
+            ),
+            (
+                "numbers.LeftJoin(new[] { \"a\", \"bb\" }, x => x, y => y.Length, (x, y) => x + (y ?? \"none\")).ToList()",
+                list,
+                "[\"1a\", \"2bb\", \"3none\"]",
+            ),
+            (
+                "new string[] { null, \"A\" }.RightJoin(new[] { \"a\", null }, x => x, y => y, (x, y) => (x ?? \"none\") + y, StringComparer.OrdinalIgnoreCase).ToList()",
+                list,
+                "[\"Aa\", \"none\"]",
+            ),
+            ("numbers.Shuffle().Sum()", "int", "6"),
+            (
+                "numbers.LeftJoin(others, x => x, y => y, (x, y) => x + y).Sum()",
+                "int",
+                "17",
+            ),
+        ],
+    );
+    // Reading alone computes them too.
+    let read = ask(&program, Evaluate::read(format!("{left}.Count()"))).outcome;
+    assert_eq!(read.expect("computed").text, "4");
     program.disconnect(Some(true), false);
 }
 

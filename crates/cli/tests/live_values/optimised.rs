@@ -44,6 +44,18 @@ fn struct_that_the_method_changes_is_not_told_as_it_was() {
 }
 
 #[test]
+fn struct_that_is_only_read_is_not_said_to_be_changed() {
+    let sandbox = Sandbox::new();
+    let program = launched(&sandbox, "letters");
+    let told = lines(&locals(&program));
+    let text = told.iter().find(|it| it.starts_with("text = "));
+    let text = text.expect("the argument is told");
+    assert!(!text.contains("changes it"), "{text}");
+    let is_honest = ["takes its address", "has removed it", "\"abca\""];
+    assert!(is_honest.iter().any(|it| text.contains(it)), "{text}");
+}
+
+#[test]
 fn numbers_in_registers_that_calls_have_used_are_not_told() {
     let sandbox = Sandbox::new();
     let program = launched(&sandbox, "counted");

@@ -78,6 +78,16 @@ fn a_returned_value_is_what_the_program_then_has() {
     let told: Vec<_> = told.into_iter().cloned().collect();
     assert_eq!(lines(&told), ["$returnvalue1 = 3", "$returnvalue = 7"]);
     assert_eq!(notes, ["returned by Program.Add"; 2]);
+    // Each is known to expressions by its name.
+    for (text, told) in [
+        ("$returnvalue1", "3"),
+        ("$ReturnValue2 * 10 + $returnvalue1", "73"),
+        ("$returnvalue - $returnvalue1", "4"),
+    ] {
+        assert_eq!(evaluated(&program, text), told, "{text}");
+    }
+    let said = evaluated(&program, "$returnvalue3");
+    assert!(said.contains("there is no $returnvalue3"), "{said}");
     // Nothing is returned by a method that returns nothing, and what was is forgotten.
     step(&program, StepKind::Over);
     let said = evaluated(&program, "$returnvalue");
@@ -120,6 +130,9 @@ fn a_returned_value_is_what_the_program_then_has() {
             "$returnvalue = 5",
         ]
     );
+    assert_eq!(evaluated(&program, "$returnvalue2 + $returnvalue"), "9");
+    let said = evaluated(&program, "$returnvalue1");
+    assert!(said.contains("Mix returned cannot be read"), "{said}");
     // A call that may not have run is not told.
     step(&program, StepKind::Over);
     let said = evaluated(&program, "$returnvalue");

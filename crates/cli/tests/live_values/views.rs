@@ -47,6 +47,16 @@ fn display_strings_are_any_expression_and_run_no_code() {
 }
 
 #[test]
+fn display_strings_know_what_their_source_imports() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_imported", &["stop"]);
+    says_the_same(&program);
+    let note = look(&program, "wrong").value.notes.join(" ");
+    assert!(note.contains("Missing"), "{note}");
+    program.disconnect(Some(true), false);
+}
+
+#[test]
 fn display_strings_that_need_code_are_told_where_it_may_run() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_views", &["stop"]);

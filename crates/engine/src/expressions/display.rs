@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use syntax::{FormatKind, Span};
 
 use super::bind::{Binder, Context, Variable};
-use super::frames::{namespace, parameters_of_type};
+use super::error::Fail;
+use super::frames::{imports_of_type, namespace, parameters_of_type};
 use super::passing::{Prepared, prepare};
 use super::run::{Effect, Interrupt, Journal, Limits, Runner, Surroundings, Val};
 use crate::calls::{CallError, CallSite};
@@ -80,7 +81,7 @@ fn run(
         why: why.to_string(),
     };
     let watch = syntax::parse_watch(text).map_err(|error| failed(&error))?;
-    let context = Context {
+    let mut context = Context {
         module: Some(named.module),
         variables: vec![Variable {
             name: "this".into(),
@@ -99,10 +100,17 @@ fn run(
         namespace: namespace(reader.types, named),
         ..Context::default()
     };
-    let mut binder = Binder::new(reader.types, &context);
-    let node = binder
-        .whole(&watch.expr)
-        .map_err(|fail| failed(&fail.message))?;
+    let bind = |context: &Context| {
+        let mut binder = Binder::new(reader.types, context);
+        let node = binder.whole(&watch.expr)?;
+        Ok((node, binder.slots()))
+    };
+    // Few need what their source imports, which takes longer to find.
+    let bound = bind(&context).or_else(|_: Box<Fail>| {
+        context.imports = imports_of_type(reader.types, named);
+        bind(&context)
+    });
+    let (node, slots) = bound.map_err(|fail| failed(&fail.message))?;
     let around = Surroundings {
         variables: &|_| Ok(this.clone()),
         // Nothing is called: the run ends where something would have to be.
@@ -116,7 +124,6 @@ fn run(
         late: None,
         frame: None,
     };
-    let slots = binder.slots();
     let mut runner = Runner::new(reader, &around, slots, journal).noticing_secrets(looks.masked);
     let value = match runner.eval(&node) {
         Ok(value) => value,

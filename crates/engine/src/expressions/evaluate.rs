@@ -30,7 +30,7 @@ use crate::target::Target;
 use crate::types::{Type, TypeNotes};
 use crate::values::roots::Roots;
 use crate::values::view::{Viewer, secrets};
-use crate::values::{Destination, Reader, Unreadable, Value};
+use crate::values::{Destination, Reader, ReturnedCall, Unreadable, Value};
 
 /// Values inside values that are told as text.
 const DEPTH: u32 = 4;
@@ -325,11 +325,13 @@ impl Engine<'_> {
                     .push(Variable::named(DESTINATION, into.ty.clone()));
             }
             context.handles = target.handle_types();
-            context.return_value = returned.as_ref().map(|it| {
-                let call = target.returned.last(place.numbers.1);
-                let names = call.map(|it| super::frames::tuple_names(&it.notes));
-                (it.ty.clone(), names.unwrap_or_default())
-            });
+            context.return_values = returned
+                .iter()
+                .map(|(number, call, value)| {
+                    let names = super::frames::tuple_names(&call.notes);
+                    (*number, value.ty.clone(), names)
+                })
+                .collect();
             context
         };
         let variables = |number: usize| match &into {
@@ -397,7 +399,11 @@ impl Engine<'_> {
             special: &|pseudo| match pseudo {
                 PseudoVariable::Exception => exception.clone(),
                 PseudoVariable::Handle(number) => target.handle(&reader, number),
-                PseudoVariable::ReturnValue => returned.clone(),
+                PseudoVariable::ReturnValue(number) => {
+                    let mut all = returned.iter();
+                    let found = all.find(|(it, ..)| *it == number);
+                    found.map(|(.., value)| value.clone())
+                }
                 _ => None,
             },
             late: Some(&late),
@@ -527,34 +533,49 @@ impl Place<'_> {
         self.request.other_threads || formats.any(|it| it.kind == FormatKind::Threads)
     }
 
-    /// Whether `$returnvalue` is asked for, and is what a method with a name of a secret returned.
-    fn asks_for_secret(&self, target: &Target) -> bool {
-        let (_, tid, _) = self.numbers;
-        self.text.to_ascii_lowercase().contains("$returnvalue")
-            && target
-                .returned
-                .last(tid)
-                .is_some_and(crate::values::ReturnedCall::is_secret)
-    }
-
-    /// What `$returnvalue` stands for, if the expression asks for it.
-    fn returned(&self, target: &Target, reader: &Reader<'_>) -> Result<Option<Value>> {
-        if self.request.frame != 0 || !self.text.to_ascii_lowercase().contains("$returnvalue") {
-            return Ok(None);
+    /// The calls whose results the expression asks for, with their numbers (`$returnvalue2`); 0 is `$returnvalue`.
+    fn asked_calls<'t>(&self, target: &'t Target) -> Vec<(u32, &'t ReturnedCall)> {
+        if self.request.frame != 0 {
+            return Vec::new();
         }
         let (_, tid, _) = self.numbers;
-        let Some(call) = target.returned.last(tid) else {
-            return Ok(None);
-        };
-        let value = call.value.as_ref().map_err(Unreadable::clone);
-        let value = value.and_then(|it| reader.restored(it));
-        value.map(Some).map_err(|why| {
-            let method = &call.method;
-            Fail::new(
-                syntax::Span::empty(0),
-                format!("what {method} returned cannot be read: {why}"),
-            )
-        })
+        let text = self.text.to_ascii_lowercase();
+        let behind = text.split("$returnvalue").skip(1);
+        behind
+            .filter_map(|it| {
+                let end = it.find(|c: char| !c.is_ascii_digit());
+                let number = it[..end.unwrap_or(it.len())].parse().unwrap_or(0);
+                Some((number, target.returned.numbered(tid, number)?))
+            })
+            .collect()
+    }
+
+    /// Whether what a method with a name of a secret returned is asked for.
+    fn asks_for_secret(&self, target: &Target) -> bool {
+        let calls = self.asked_calls(target);
+        calls.iter().any(|(_, call)| call.is_secret())
+    }
+
+    /// What `$returnvalue` and those with numbers stand for that the expression asks for.
+    fn returned<'t>(
+        &self,
+        target: &'t Target,
+        reader: &Reader<'_>,
+    ) -> Result<Vec<(u32, &'t ReturnedCall, Value)>> {
+        let calls = self.asked_calls(target).into_iter();
+        let told = calls.map(|(number, call)| {
+            let value = call.value.as_ref().map_err(Unreadable::clone);
+            let value = value.and_then(|it| reader.restored(it));
+            let value = value.map_err(|why| {
+                let method = &call.method;
+                Fail::new(
+                    syntax::Span::empty(0),
+                    format!("what {method} returned cannot be read: {why}"),
+                )
+            })?;
+            Ok((number, call, value))
+        });
+        told.collect()
     }
 
     fn plan(

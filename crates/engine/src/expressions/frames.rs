@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use cordebug::thread::Thread;
-use metadata::Symbols;
 use metadata::pdb::Import as PdbImport;
+use metadata::{Symbols, Token};
 use syntax::tree::Expr;
 
 use super::bind::{Bounds, Context, Import, Variable};
 use super::plan::Constant;
 use super::scalar::Scalar;
-use crate::types::{Generics, Kind, Named, Type, TypeNotes, Types};
+use crate::types::{Generics, Kind, ModuleId, Named, Type, TypeNotes, Types};
 use crate::values::fixed_refs::leads_to_fixed;
 use crate::values::scope::{FrameVariables, VariableKind};
 use crate::values::shape::{CodePlace, Declared, DeclaredBy, Home, Shape};
@@ -124,7 +124,7 @@ pub(super) fn declared_context(types: Types<'_>, at: &CodePlace, shape: &Shape) 
         context.type_parameters = type_parameters(types, at);
         context.ty = Some(named);
     }
-    context.imports = imports(types, at).unwrap_or_default();
+    context.imports = imports(types, at.module, at.method).unwrap_or_default();
     context
 }
 
@@ -295,14 +295,23 @@ fn names<'m>(
     })
 }
 
+/// What the source of a type imports: the file of the first method that the symbols say it of.
+pub(super) fn imports_of_type(types: Types<'_>, named: &Rc<Named>) -> Vec<Vec<Import>> {
+    let methods = types.methods(named, None).unwrap_or_default();
+    let mut found = methods
+        .iter()
+        .filter_map(|it| imports(types, named.module, it.token));
+    found.next().unwrap_or_default()
+}
+
 /// What the file of the method imports, the innermost scope first.
-fn imports(types: Types<'_>, frame: &CodePlace) -> Option<Vec<Vec<Import>>> {
-    let module = types.module(frame.module).ok()?;
+fn imports(types: Types<'_>, of: ModuleId, method: Token) -> Option<Vec<Vec<Import>>> {
+    let module = types.module(of).ok()?;
     let pdb = module.symbols(types.process).ok().map(Symbols::pdb)?;
     // The code of an async method or lambda has the imports of the method it was written in.
-    let kickoff = pdb.kickoff_method(frame.method).ok().flatten();
+    let kickoff = pdb.kickoff_method(method).ok().flatten();
     // Compilers give no scope to a method that only starts such code.
-    let methods = kickoff.into_iter().chain([frame.method]);
+    let methods = kickoff.into_iter().chain([method]);
     let scope = methods
         .flat_map(|it| pdb.local_scopes(it).flatten())
         .find_map(|it| it.import_scope())?;
@@ -311,7 +320,7 @@ fn imports(types: Types<'_>, frame: &CodePlace) -> Option<Vec<Vec<Import>>> {
     for scope in pdb.import_chain(scope).ok()?.into_iter().take(MAX_IMPORTS) {
         let mut imports = Vec::new();
         for import in pdb.imports(scope).ok()? {
-            let ty = |token| types.of_token(frame.module, token, &generics).ok();
+            let ty = |token| types.of_token(of, token, &generics).ok();
             match import {
                 PdbImport::Namespace(name)
                 | PdbImport::AssemblyNamespace {

@@ -375,6 +375,8 @@ const KNOWN: &[(&str, &[&str])] = &[
             "GroupBy",
             "GroupJoin",
             "Join",
+            "LeftJoin",
+            "RightJoin",
             "ToList",
             "ToArray",
             "ToDictionary",

@@ -151,6 +151,8 @@ pub(crate) enum Initial {
     Add(Node),
     /// Calls `Add` for each element of a sequence, which goes to the slot.
     AddAll(Node, u32, Node),
+    /// Evaluates what stands in the brackets of an element in which nothing is set.
+    Evaluate(Node),
     /// Puts the object that a member leads to into a slot and sets that up.
     Inside(Node, u32, Vec<Initial>),
 }
@@ -162,7 +164,7 @@ impl Initial {
                 f(place);
                 f(value);
             }
-            Initial::Add(call) => f(call),
+            Initial::Add(node) | Initial::Evaluate(node) => f(node),
             Initial::AddAll(sequence, _, call) => {
                 f(sequence);
                 f(call);

@@ -84,9 +84,13 @@ impl ReturnedValues {
         })
     }
 
-    /// What a thread's last call returned.
-    pub(crate) fn last(&self, thread: u32) -> Option<&ReturnedCall> {
-        self.calls.last().filter(|_| thread == self.thread)
+    /// What a thread's call returned that has a number: 0 is the last.
+    pub(crate) fn numbered(&self, thread: u32, number: u32) -> Option<&ReturnedCall> {
+        let call = match number {
+            0 => self.calls.last(),
+            _ => self.calls.get(number as usize - 1),
+        };
+        call.filter(|_| thread == self.thread)
     }
 }
 

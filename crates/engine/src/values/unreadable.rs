@@ -23,7 +23,7 @@ pub(crate) enum Unreadable {
     )]
     Overwritten,
     #[error(
-        "the method changes it, and optimised code may keep what it is now elsewhere: only what it was at the beginning is known"
+        "the method sets it or takes its address, and optimised code may keep what it is now elsewhere: only what it was at the beginning is known"
     )]
     MayBeOld,
     #[error("not assigned yet")]

@@ -242,8 +242,8 @@ impl Predefined {
 pub enum PseudoVariable {
     /// `$exception`: the exception the thread stopped with.
     Exception,
-    /// `$returnvalue`: what the method just stepped out of returned.
-    ReturnValue,
+    /// `$returnvalue`: what the method just stepped out of returned, which is 0; those before it have numbers.
+    ReturnValue(u32),
     /// `$pid`: the process id.
     ProcessId,
     /// `$tid`: the thread's id.
@@ -258,7 +258,7 @@ impl PseudoVariable {
     /// The name without `$`, unless it is a handle.
     pub(crate) const NAMED: [(&str, Self); 5] = [
         ("exception", Self::Exception),
-        ("returnvalue", Self::ReturnValue),
+        ("returnvalue", Self::ReturnValue(0)),
         ("pid", Self::ProcessId),
         ("tid", Self::ThreadId),
         ("hitcount", Self::HitCount),
@@ -269,6 +269,11 @@ impl PseudoVariable {
         if name.starts_with(|c: char| c.is_ascii_digit()) {
             return name.parse().ok().map(Self::Handle);
         }
+        let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if letters.eq_ignore_ascii_case("returnvalue") && letters.len() < name.len() {
+            let number = name[letters.len()..].parse().ok();
+            return number.filter(|it| *it > 0).map(Self::ReturnValue);
+        }
         Self::NAMED
             .into_iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -278,8 +283,10 @@ impl PseudoVariable {
 
 impl std::fmt::Display for PseudoVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Self::Handle(number) = self {
-            return write!(f, "${number}");
+        match self {
+            Self::Handle(number) => return write!(f, "${number}"),
+            Self::ReturnValue(number @ 1..) => return write!(f, "$returnvalue{number}"),
+            _ => {}
         }
         let name = Self::NAMED
             .into_iter()

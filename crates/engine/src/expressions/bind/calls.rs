@@ -31,7 +31,8 @@ impl Binder<'_> {
         {
             return self.name_of(named, span).map(Operand::Value);
         }
-        let bound = match self.bind(target) {
+        let bound = self.bind(target);
+        let bound = match self.bind_called(target, &bound).map_or(bound, Ok) {
             Ok(bound) => bound,
             Err(fail) => {
                 // Nor does a static member that cannot be called.
@@ -97,6 +98,35 @@ impl Binder<'_> {
                 .natural(other)
                 .err()
                 .unwrap_or_else(|| Fail::cs("CS0149", span, "a method name is expected"))),
+        }
+    }
+
+    /// The method or delegate that is called where a nearer member of its name cannot be.
+    fn bind_called<'e>(
+        &mut self,
+        target: &'e Expr,
+        bound: &Result<Operand<'e>>,
+    ) -> Option<Operand<'e>> {
+        let name = match &target.kind {
+            ExprKind::Member { name, .. } | ExprKind::MemberBinding(name) => name,
+            ExprKind::Name(name) => name,
+            _ => return None,
+        };
+        match bound {
+            Ok(Operand::Value(node)) if !is_late(node) && self.invoke(&node.ty).is_none() => {}
+            // A member of objects where a type is named, or the other way round.
+            Err(fail) if matches!(fail.code, Some("CS0120" | "CS0176")) => {}
+            _ => return None,
+        }
+        let outer = self.called.replace(name.span);
+        let found = self.bind(target);
+        self.called = outer;
+        match found {
+            Ok(Operand::Group(group)) => Some(Operand::Group(group)),
+            Ok(Operand::Value(node)) if self.invoke(&node.ty).is_some() => {
+                Some(Operand::Value(node))
+            }
+            _ => None,
         }
     }
 

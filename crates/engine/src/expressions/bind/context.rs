@@ -26,8 +26,8 @@ pub(crate) struct Context {
     pub(crate) imports: Vec<Vec<Import>>,
     /// The type of `$exception`.
     pub(crate) exception: Option<Type>,
-    /// The type of `$returnvalue`.
-    pub(crate) return_value: Option<(Type, TupleNames)>,
+    /// The types of `$returnvalue` and of those with numbers that are asked for; 0 is that without.
+    pub(crate) return_values: Vec<(u32, Type, TupleNames)>,
     /// The name of the method, as it was written.
     pub(crate) method: String,
     /// Whether the project checks for overflow where nothing else is said.

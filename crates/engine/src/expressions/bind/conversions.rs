@@ -545,6 +545,11 @@ impl Binder<'_> {
                 });
             }
         };
+        if let Type::Named(named) = self.without_nullable(to)
+            && let Some(told) = self.constant_ways(&node, &named)
+        {
+            return Fail::cs("CS0457", span, told);
+        }
         let source = self.text(&node.ty);
         let is_number = self
             .kind(to)

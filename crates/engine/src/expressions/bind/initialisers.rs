@@ -138,7 +138,15 @@ impl Binder<'_> {
                 let read = self.slot_node(slot, &place.ty, span);
                 let mut inside = Vec::new();
                 self.initial_steps(&read, inner, span, &mut inside)?;
-                steps.push(Initial::Inside(place, slot, inside));
+                // Where nothing is set, C# does not ask for the object, but for what stands in brackets.
+                if inside.iter().all(|it| matches!(it, Initial::Evaluate(_))) {
+                    if let Op::Call(_, _, inputs) | Op::Element(_, inputs) = place.op {
+                        steps.extend(inputs.into_iter().map(Initial::Evaluate));
+                    }
+                    steps.extend(inside);
+                } else {
+                    steps.push(Initial::Inside(place, slot, inside));
+                }
             }
         }
         Ok(())

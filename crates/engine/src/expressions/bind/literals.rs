@@ -193,7 +193,18 @@ impl Binder<'_> {
                             Some(i32::try_from(value).unwrap_or(0))
                         }
                     };
-                    let format = hole.format.as_ref().map(|it| it.to_string_lossy().into());
+                    let format: Option<Rc<str>> =
+                        hole.format.as_ref().map(|it| it.to_string_lossy().into());
+                    let wrong = match format.as_deref() {
+                        Some("") => Some(("CS8089", "the format of the hole is empty")),
+                        Some(format) if format.ends_with(char::is_whitespace) => {
+                            Some(("CS8088", "a format cannot end with white space"))
+                        }
+                        _ => None,
+                    };
+                    if let Some((code, told)) = wrong {
+                        return Err(Fail::cs(code, hole.span, told));
+                    }
                     pieces.push(Piece::Hole(value, alignment, format));
                 }
             }

@@ -34,6 +34,16 @@ impl Binder<'_> {
 
     /// What a name is in a type; members of a nearer type hide those of others.
     pub(super) fn find_member(&self, ty: &Type, name: &str) -> Option<Found> {
+        self.find_member_if(ty, name, &|_| true)
+    }
+
+    /// What a name is in a type, if members whose type does not fit do not count.
+    pub(super) fn find_member_if(
+        &self,
+        ty: &Type,
+        name: &str,
+        fits: &dyn Fn(&Type) -> bool,
+    ) -> Option<Found> {
         let mut methods: Vec<Method> = Vec::new();
         for named in self.levels(ty) {
             // What others are that the type has beside it says nothing of this one.
@@ -41,13 +51,14 @@ impl Binder<'_> {
             let field = fields
                 .iter()
                 .flat_map(|it| it.iter())
-                .find(|it| *it.name == *name);
+                .find(|it| *it.name == *name && fits(it.ty.without_ref()));
             if methods.is_empty() {
                 let properties = self.types.aside(|| self.types.properties(&named));
                 let property = properties
                     .unwrap_or_default()
                     .into_iter()
-                    .find(|it| it.name == name && it.parameters.is_empty());
+                    .find(|it| it.name == name && it.parameters.is_empty())
+                    .filter(|it| fits(it.ty.without_ref()));
                 if let Some(property) = property {
                     self.types.meet(&property.ty);
                     if let Some(other) = self.rival(ty, &named, name) {

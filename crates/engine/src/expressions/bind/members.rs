@@ -297,7 +297,11 @@ impl Binder<'_> {
                 return Ok(Some(Operand::Value(Node::new(op, Type::INT, span))));
             }
         }
-        let Some(found) = self.find_member(ty, text) else {
+        let found = match self.called == Some(name.span) {
+            true => self.find_member_if(ty, text, &|it| self.invoke(it).is_some()),
+            false => self.find_member(ty, text),
+        };
+        let Some(found) = found else {
             return Ok(None);
         };
         match found {

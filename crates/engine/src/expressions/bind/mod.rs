@@ -107,6 +107,8 @@ pub(crate) struct Binder<'t> {
     receivers: Vec<Node>,
     /// Whether what is bound is to be assigned, so that properties stay properties.
     assigning: bool,
+    /// The name that is called, if it is to be what can be called: members that cannot be hide none that can (C# 12.5).
+    called: Option<Span>,
     /// Whether LINQ is taken for loaded where it is not.
     assumes: bool,
     /// Whether fields that are readonly may be assigned.
@@ -241,6 +243,7 @@ impl<'t> Binder<'t> {
             unchecked: false,
             receivers: Vec::new(),
             assigning: false,
+            called: None,
             forced: false,
             lambda_binds: MAX_LAMBDA_BINDS,
             bare: false,
@@ -643,17 +646,23 @@ impl<'t> Binder<'t> {
                     ));
                 }
             },
-            PseudoVariable::ReturnValue => match &self.context.return_value {
-                Some((ty, names)) => {
+            PseudoVariable::ReturnValue(number) => match self
+                .context
+                .return_values
+                .iter()
+                .find(|(it, ..)| *it == number)
+            {
+                Some((_, ty, names)) => {
                     let mut node = Node::new(Op::Pseudo(pseudo), ty.clone(), span);
                     node.names = names.clone();
                     return Ok(node);
                 }
                 None => {
-                    return Err(Fail::new(
-                        span,
-                        "there is no $returnvalue: the last step did not leave a method that returns a value",
-                    ));
+                    let why = match number {
+                        0 => "the last step did not leave a method that returns a value",
+                        _ => "the last step did not leave so many methods that return a value",
+                    };
+                    return Err(Fail::new(span, format!("there is no {pseudo}: {why}")));
                 }
             },
             PseudoVariable::Handle(number) => {

@@ -1,5 +1,7 @@
 //! Unary and binary operators: predefined, lifted, user-defined (C# 12.4, 12.9 to 12.15).
 
+use std::rc::Rc;
+
 use metadata::signature::Primitive;
 use syntax::Span;
 use syntax::tree::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
@@ -11,7 +13,7 @@ use super::{Binder, Group, Operand, pointers};
 use crate::expressions::error::{Fail, Result};
 use crate::expressions::plan::{Conversion, Node, Op};
 use crate::expressions::scalar::{self, Fault, Kind, NoOperator, Scalar};
-use crate::types::Type;
+use crate::types::{Named, Type};
 
 impl Binder<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Result<Node> {
@@ -412,7 +414,6 @@ impl Binder<'_> {
         let (Operand::Value(of), Operand::Value(given)) = (of, given) else {
             return None;
         };
-        given.constant.as_ref()?;
         let Type::Named(named) = self.without_nullable(&of.ty) else {
             return None;
         };
@@ -421,17 +422,23 @@ impl Binder<'_> {
                 .methods(&named, Some(name))
                 .is_ok_and(|it| !it.is_empty())
         });
-        let conversions = self.types.methods(&named, Some("op_Implicit")).ok()?;
+        self.constant_ways(given, &named).filter(|_| has_it)
+    }
+
+    /// That a constant converts to a type by several operators, if it does.
+    pub(super) fn constant_ways(&self, given: &Node, named: &Rc<Named>) -> Option<String> {
+        given.constant.as_ref()?;
+        let conversions = self.types.methods(named, Some("op_Implicit")).ok()?;
         let ways = conversions.iter().filter(|it| {
             let takes = it.parameters.first().map(|it| it.ty.without_ref());
-            it.returns.as_named() == Some(&named)
+            it.returns.as_named() == Some(named)
                 && takes.is_some_and(|it| self.implicit_constant(given, it).is_some())
         });
-        (has_it && ways.count() > 1).then(|| {
+        (ways.count() > 1).then(|| {
             format!(
                 "`{}` can be converted to `{}` in several ways, none of which is better",
                 self.text(&given.ty),
-                self.text(&Type::Named(named.clone()))
+                self.text(&Type::Named(Rc::clone(named)))
             )
         })
     }

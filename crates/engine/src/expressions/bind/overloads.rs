@@ -140,7 +140,11 @@ impl Binder<'_> {
                 (Operand::Default(span), Leads::Nowhere)
             }
             _ => {
-                let operand = self.bind(&argument.value)?;
+                // A property stays one, whatever field is behind it.
+                let outer = std::mem::replace(&mut self.assigning, true);
+                let operand = self.bind(&argument.value);
+                self.assigning = outer;
+                let operand = operand?;
                 match operand.value() {
                     Some(node) => self.must_be_place(node, span)?,
                     None => return Err(no_place(span)),
@@ -196,6 +200,14 @@ impl Binder<'_> {
         {
             let told = "what is returned as `ref readonly` cannot be passed with ref or out";
             return Err(Fail::cs("CS8329", span, told));
+        }
+        if let Op::Call(callee, ..) = &node.op
+            && callee.method.flags.is_special_name()
+            && !is_place(node)
+        {
+            let told =
+                "a property or indexer cannot be passed with ref or out, as it is no variable";
+            return Err(Fail::cs("CS0206", span, told));
         }
         match is_place(node) {
             true => Ok(()),

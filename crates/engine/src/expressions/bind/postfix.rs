@@ -326,7 +326,12 @@ impl Binder<'_> {
         match right {
             // A number that does not fit is told as that.
             Operand::Value(node) if is_predefined && node.constant.is_some() => {
-                Err(self.no_conversion(right.clone(), ty, node.span))
+                let mut fail = self.no_conversion(right.clone(), ty, node.span);
+                // It is not the literal alone that is converted.
+                if fail.code == Some("CS0664") {
+                    fail.code = Some("CS0266");
+                }
+                Err(fail)
             }
             _ => Err(self.no_conversion(result, ty, span)),
         }

@@ -88,7 +88,7 @@ impl Runner<'_, '_> {
         let told = told(&pattern, Moment { ticks, kind });
         let is_fixed =
             is_fixed(format, &pattern) || provider.is_some_and(|it| self.is_invariant_culture(it));
-        match is_fixed || (provider.is_none() && self.has_invariant_culture(span)) {
+        match is_fixed || (provider.is_none() && self.has_invariant_dates(span)) {
             true => Ok(told),
             false => Ok(None),
         }

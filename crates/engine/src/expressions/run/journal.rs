@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use syntax::Span;
 
+use super::cultures::Part;
 use super::effects::Effect;
 use super::{Interrupt, Result, Runner, Val};
 use crate::expressions::error::Fail;
@@ -50,12 +51,12 @@ type Site = (Span, &'static Location<'static>);
 pub(super) enum Fact {
     /// Whether the program runs without cultures.
     Invariant,
-    /// Whether the thread's culture has nothing of its own.
-    InvariantCulture,
+    /// Whether the thread's culture writes dates as the invariant one does.
+    InvariantDates,
     /// Whether the thread's culture has no rules of its own for ASCII.
     PlainCulture,
-    /// Whether it writes numbers as the invariant one does.
-    PlainNumbers,
+    /// Whether it has a part of what numbers are written with as the invariant one has it.
+    Numbers(Part),
 }
 
 #[derive(Debug, Clone)]

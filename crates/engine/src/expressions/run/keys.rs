@@ -202,16 +202,14 @@ impl Runner<'_, '_> {
         Ok(groups)
     }
 
-    /// `Join` and `GroupJoin`: the inner sequence is looked at when the outer one has an element.
+    /// `Join`, `GroupJoin`, `LeftJoin` and `RightJoin`: the inner sequence is looked at when the outer one has an element.
     pub(super) fn joining_cursor(&mut self, lazy: &Lazy) -> Result<Pull> {
         let span = lazy.span;
         let (source, inner) = (lazy.part(0), lazy.part(1));
         let (outer_key, inner_key) = (lazy.part(2), lazy.part(3));
         let (result, comparer) = (lazy.part(4), lazy.part(5));
-        let group_ty = match &lazy.op {
-            Operator::GroupJoin(ty) => Some(ty.clone()),
-            _ => None,
-        };
+        let op = lazy.op.clone();
+        let is_swapped = matches!(op, Operator::OuterJoin(_, true));
         let mut from = self.cursor(&source, span)?;
         let mut groups: Option<Groups> = None;
         let mut waiting: VecDeque<(Val, Val)> = VecDeque::new();
@@ -219,7 +217,11 @@ impl Runner<'_, '_> {
             loop {
                 if let Some((outer, inner)) = waiting.pop_front() {
                     this.item(span)?;
-                    return this.invoke(&result, vec![outer, inner], span).map(Some);
+                    let both = match is_swapped {
+                        true => vec![inner, outer],
+                        false => vec![outer, inner],
+                    };
+                    return this.invoke(&result, both, span).map(Some);
                 }
                 let Some(outer) = from(this)? else {
                     return Ok(None);
@@ -238,9 +240,15 @@ impl Runner<'_, '_> {
                 {
                     members = groups.members.get(at).cloned().unwrap_or_default();
                 }
-                match &group_ty {
-                    Some(ty) => waiting.push_back((outer, Val::sequence(ty.clone(), members))),
-                    None => waiting.extend(members.into_iter().map(|it| (outer.clone(), it))),
+                match &op {
+                    Operator::GroupJoin(ty) => {
+                        waiting.push_back((outer, Val::sequence(ty.clone(), members)));
+                    }
+                    Operator::OuterJoin(ty, _) if members.is_empty() => {
+                        let missing = this.default(ty);
+                        waiting.push_back((outer, missing));
+                    }
+                    _ => waiting.extend(members.into_iter().map(|it| (outer.clone(), it))),
                 }
             }
         }))

@@ -83,6 +83,8 @@ pub(crate) enum Operator {
     Join,
     /// The same; the type of the groups.
     GroupJoin(Type),
+    /// The same: what fits nothing is told with the default of a type. Whether the result is given the inner element first.
+    OuterJoin(Type, bool),
     /// [source]; the types of the elements before and after.
     Cast(Type, Type),
     /// [source]; the types of the elements before and after.
@@ -281,6 +283,7 @@ impl Runner<'_, '_> {
             | Operator::GroupBy(_)
             | Operator::Join
             | Operator::GroupJoin(_)
+            | Operator::OuterJoin(..)
             | Operator::OfType(..) => Ok(Some((Val::bool(false), Val::int(0)))),
             // The others are of different minds in different versions of the framework.
             _ => Err(Fail::new(

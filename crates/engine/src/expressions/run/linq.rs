@@ -45,7 +45,7 @@ impl Applied<'_> {
     fn compared(&self) -> Option<&Type> {
         let arguments = &self.callee.arguments;
         let number = match self.name {
-            "Join" | "GroupJoin" => 2,
+            "Join" | "GroupJoin" | "LeftJoin" | "RightJoin" => 2,
             "ToDictionary" if self.delegate(0).is_none() => 0,
             "GroupBy" | "ToLookup" | "ToDictionary" | "CountBy" | "AggregateBy" => 1,
             name if name.ends_with("By") || name.contains("ByDescending") => 1,
@@ -169,10 +169,11 @@ impl Runner<'_, '_> {
             let count = rest.first().and_then(integer).unwrap_or(0);
             u64::try_from(count).unwrap_or(0)
         };
-        let element = || {
+        let argument = |number: usize| {
             let arguments = &applied.callee.arguments;
-            arguments.first().cloned().unwrap_or(Type::OBJECT)
+            arguments.get(number).cloned().unwrap_or(Type::OBJECT)
         };
+        let element = || argument(0);
         let (op, more) = match applied.name {
             "Where" => (Operator::Where(applied.takes(0) == 2), vec![one(0)]),
             "Select" => (Operator::Select(applied.takes(0) == 2), vec![one(0)]),
@@ -274,6 +275,17 @@ impl Runner<'_, '_> {
                 Operator::Join,
                 vec![one(0), one(1), one(2), one(3), comparer],
             ),
+            "LeftJoin" => (
+                Operator::OuterJoin(argument(1), false),
+                vec![one(0), one(1), one(2), one(3), comparer],
+            ),
+            // The other way round: each element of the second sequence is told with those of the first.
+            "RightJoin" => {
+                let op = Operator::OuterJoin(argument(0), true);
+                let source = applied.source.clone();
+                let parts = vec![one(0), source, one(2), one(1), one(3), comparer];
+                return self.lazy(&node.ty, op, parts, span).map(Some);
+            }
             "GroupJoin" => {
                 let sequence = applied.callee.method.parameters.get(1);
                 let sequence = sequence.map_or(Type::OBJECT, |it| it.ty.clone());

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use syntax::Span;
 
+use super::cultures::Part;
 use super::effects::written_name;
 use super::journal::Fact;
 use super::{Made, Result, Runner, Val, integer, thrown};
@@ -72,7 +73,7 @@ impl Runner<'_, '_> {
             _ => return Ok(None),
         };
         let has_fraction = matches!(kind, Kind::Float | Kind::Double | Kind::Decimal);
-        if has_fraction && !is_invariant && !self.has_invariant_culture(span) {
+        if has_fraction && !is_invariant && !self.has_invariant(Part::NotFinite, span) {
             return Ok(None);
         }
         if !is_invariant && !self.has_plain_numbers(span) {
@@ -394,31 +395,6 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// Whether the thread is known to have the invariant culture, so that nothing of a culture's own comes into texts.
-    pub(super) fn has_invariant_culture(&mut self, span: Span) -> bool {
-        self.fact(Fact::InvariantCulture, |this| {
-            this.asks_invariant_culture(span)
-        })
-    }
-
-    fn asks_invariant_culture(&mut self, span: Span) -> bool {
-        if self.is_invariant(span).is_ok_and(|it| it) {
-            return true;
-        }
-        let Some(culture) = self.thread_culture() else {
-            return false;
-        };
-        let name = self.raw(&culture, "_name", span);
-        let name = name.and_then(|it| self.string_of(&it, span));
-        let is_fixed = self.raw(&culture, "_isReadOnly", span);
-        // One that can be changed may have been.
-        let has_own = ["_numInfo", "_dateTimeInfo"]
-            .into_iter()
-            .any(|it| !matches!(self.raw(&culture, it, span), Ok(Val::Null)));
-        let is_fixed = matches!(is_fixed, Ok(Val::Scalar(Scalar::Bool(true)))) || !has_own;
-        matches!(name, Ok(Some(name)) if name.is_empty()) && is_fixed
-    }
-
     /// The culture that the thread has, if anything has asked for it.
     pub(super) fn thread_culture(&self) -> Option<Object> {
         let sources = [
@@ -441,11 +417,7 @@ impl Runner<'_, '_> {
 
     fn asks_plain_culture(&mut self, span: Span) -> bool {
         let language = match self.thread_culture() {
-            Some(culture) if self.is_core(&culture.ty, "System.Globalization", "CultureInfo") => {
-                let name = self.raw(&culture, "_name", span);
-                let name = name.and_then(|it| self.string_of(&it, span));
-                name.ok().flatten().map(|it| String::from_utf16_lossy(&it))
-            }
+            Some(culture) if self.is_culture(&culture) => self.culture_name(&culture, span),
             Some(_) => None,
             // The runtime will ask the environment that the program was started with.
             None => started_in(self.around.numbers.0),
@@ -457,7 +429,7 @@ impl Runner<'_, '_> {
         is_plain || self.is_invariant(span).is_ok_and(|it| it)
     }
 
-    fn culture_field(&self, name: &str) -> Option<Val> {
+    pub(super) fn culture_field(&self, name: &str) -> Option<Val> {
         let culture = self
             .types
             .core_named("System.Globalization", "CultureInfo")?;

@@ -403,7 +403,9 @@ impl Runner<'_, '_> {
                     }
                 })
             }
-            Operator::Join | Operator::GroupJoin(_) => self.joining_cursor(lazy)?,
+            Operator::Join | Operator::GroupJoin(_) | Operator::OuterJoin(..) => {
+                self.joining_cursor(lazy)?
+            }
             Operator::CountBy(pair) => {
                 let pair = pair.clone();
                 let mut from = self.cursor(&source, span)?;

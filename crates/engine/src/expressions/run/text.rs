@@ -44,7 +44,10 @@ impl Runner<'_, '_> {
             Val::Scalar(Scalar::String(units)) => units.to_vec(),
             Val::Scalar(Scalar::Int(Kind::Char, unit)) => vec![*unit as u16],
             Val::Scalar(number) => match self.enum_text(number, &ty) {
-                Some(text) => text.encode_utf16().collect(),
+                Some(text) if is_name(&text) || self.is_written_plainly(number, None, span) => {
+                    text.encode_utf16().collect()
+                }
+                Some(_) => return Ok(None),
                 None if !self.is_written_plainly(number, None, span) => return Ok(None),
                 None => scalar::text(number).encode_utf16().collect(),
             },
@@ -419,7 +422,10 @@ impl Runner<'_, '_> {
             {
                 return Ok(text.encode_utf16().collect());
             }
-            if is_enum && let Some(text) = self.enum_formatted(number, &declared, format) {
+            if is_enum
+                && let Some(text) = self.enum_formatted(number, &declared, format)
+                && (is_name(&text) || self.is_written_plainly(number, None, span))
+            {
                 return Ok(text.encode_utf16().collect());
             }
             let real = matches!(
@@ -490,4 +496,9 @@ impl Runner<'_, '_> {
             methods.into_iter().next()
         })
     }
+}
+
+/// Whether the text of an enum's value is made of names or digits only, which every culture writes alike.
+fn is_name(text: &str) -> bool {
+    !text.starts_with('-')
 }

@@ -58,8 +58,8 @@ impl Runner<'_, '_> {
                         }
                     }
                 }
-                Initial::Add(call) => {
-                    self.eval(call)?;
+                Initial::Add(node) | Initial::Evaluate(node) => {
+                    self.eval(node)?;
                 }
                 Initial::AddAll(sequence, slot, call) => {
                     let all = self.eval(sequence)?;
