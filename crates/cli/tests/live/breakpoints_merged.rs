@@ -15,6 +15,8 @@ fn lines_without_code_of_their_own_are_not_left_for_what_runs_without_them() {
         ("body", Some("loop")),
         ("letter", None),
         ("number", None),
+        ("chosen", Some("big")),
+        ("branch", None),
     ];
     let bound = [
         ("load", "load", 2),

@@ -57,16 +57,34 @@ pub(super) fn is_run_into(code: &[u8], offset: IlOffset) -> bool {
     leads || jumps
 }
 
+/// Whether all code in between comes to `end`: it jumps no further, and does not return.
+fn leads_to(code: &[u8], start: u32, end: u32) -> bool {
+    let mut at = start as usize;
+    while at < end as usize {
+        let Some(instruction) = il::read(code, at) else {
+            return false;
+        };
+        let targets = &instruction.targets;
+        let stays = targets.iter().all(|it| (start..=end).contains(&it.0));
+        if !stays || targets.is_empty() && !il::falls_through(code, at) {
+            return false;
+        }
+        at = instruction.next;
+    }
+    true
+}
+
 /// What is known of the instructions of a method, in the order of the code.
-struct Places {
+struct Places<'c> {
+    code: &'c [u8],
     /// Offset, whether a breakpoint can be there, and what surely runs behind it.
     all: Vec<(u32, bool, Option<u32>)>,
     /// From where code jumps, and to where. Exceptions come from nowhere in the code.
     jumps: Vec<(Option<u32>, u32)>,
 }
 
-impl Places {
-    fn of(metadata: Metadata<'_>, body: &MethodBody<'_>, compiler: Compiler) -> Option<Self> {
+impl<'c> Places<'c> {
+    fn of(metadata: Metadata<'_>, body: &MethodBody<'c>, compiler: Compiler) -> Option<Self> {
         let code = body.code;
         // What an exception enters.
         let mut entered: HashSet<u32> = HashSet::new();
@@ -114,14 +132,14 @@ impl Places {
             };
             let next = match instruction.targets.as_slice() {
                 [] if fell => Some(u32::try_from(instruction.next).ok()?),
-                // Where both ways meet again, as behind the making of a delegate that is kept.
+                // Where both ways may meet again, as behind the making of a delegate that is kept.
                 [forward] if forward.0 > offset => Some(forward.0),
                 _ => None,
             };
             all.push((offset, is_place, next));
             at = instruction.next;
         }
-        Some(Self { all, jumps })
+        Some(Self { code, all, jumps })
     }
 
     fn from(&self, start: IlOffset) -> Option<IlOffset> {
@@ -133,7 +151,13 @@ impl Places {
                 let is_own = !self.is_entered(start.0, *at);
                 return is_own.then_some(IlOffset(*at));
             }
-            wanted = (*next)?;
+            let next = (*next)?;
+            let behind = il::read(self.code, *at as usize)?.next as u32;
+            // Of `a ? b : c` only one way comes to where its jump leads.
+            if il::falls_through(self.code, *at as usize) && !leads_to(self.code, behind, next) {
+                return None;
+            }
+            wanted = next;
         }
     }
 
