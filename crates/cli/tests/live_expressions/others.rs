@@ -75,7 +75,7 @@ fn what_waits_for_a_task_says_so_at_once_and_the_program_stays_usable() {
     let begun = Instant::now();
     for text in ["never.Task.Result", "asked.Later().Result", "Waits(never)"] {
         let error = error(evaluated(&program, text, false, LONG));
-        let told = "it waits for another thread, and those stand still";
+        let told = "it may have to wait for another thread, and those stand still";
         assert!(error.message.contains(told), "{error:?}");
         let hint = error.hint.unwrap_or_default();
         assert!(hint.contains("let the other threads run"), "{hint}");

@@ -153,7 +153,7 @@ fn what_async_iterators_and_their_closures_hold_is_not_told_before_it_is_assigne
 #[test]
 fn what_an_optimised_iterator_does_not_keep_is_not_told_as_unassigned() {
     let sandbox = Sandbox::new();
-    let markers = ["before", "after", "last", "later"];
+    let markers = ["before", "after", "last", "round", "later"];
     let program = stopped(&sandbox, "values_unkept", &markers);
     let told = |name: &str| {
         let all = locals(&program);
@@ -178,6 +178,11 @@ fn what_an_optimised_iterator_does_not_keep_is_not_told_as_unassigned() {
     lost("number");
     lost("after");
     assert_eq!(told("last"), UNASSIGNED);
+    for _round in 0..2 {
+        on(&program);
+        lost("each");
+        lost("some");
+    }
     on(&program);
     lost("number");
 }

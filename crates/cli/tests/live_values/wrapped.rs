@@ -151,7 +151,8 @@ fn references_in_structs_are_told_with_those_of_the_object() {
 #[test]
 fn what_an_async_method_does_not_keep_is_not_told_as_zero() {
     let sandbox = Sandbox::new();
-    let program = stopped(&sandbox, "values_kept", &["resumed"]);
+    let markers = ["resumed", "round", "waited"];
+    let program = stopped(&sandbox, "values_kept", &markers);
     let told = |name: &str| {
         let all = locals(&program);
         let found = all.into_iter().find(|it| it.name == name);
@@ -167,6 +168,22 @@ fn what_an_async_method_does_not_keep_is_not_told_as_zero() {
         assert!(text.starts_with("not kept over the await"), "{text}");
     }
     assert_eq!(told("n"), "3");
+    // In a loop, too, where an earlier round has assigned them.
+    for waits in [true, false, true] {
+        program.cont();
+        program.wait_stop();
+        let (name, total) = (told("name"), told("total"));
+        assert!(name.starts_with("\"task "), "{name}");
+        program.cont();
+        program.wait_stop();
+        for (variable, before) in [("name", name), ("total", total)] {
+            let text = told(variable);
+            match waits {
+                true => assert!(text.starts_with("not kept over the await"), "{text}"),
+                false => assert_eq!(text, before),
+            }
+        }
+    }
 }
 
 #[test]

@@ -122,7 +122,7 @@ pub(crate) enum CallError {
         /// Whether it still runs.
         stuck: bool,
     },
-    #[error("it waits for another thread, and those stand still{more}")]
+    #[error("it may have to wait for another thread, and those stand still{more}")]
     NeedsOthers { more: String },
     #[error("it was given up, because {why}")]
     GivenUp { why: &'static str },

@@ -484,7 +484,7 @@ pub(super) fn is_move_next(name: &str) -> bool {
 }
 
 /// All offsets at which an async method goes on.
-pub(crate) fn resumes(stepping: &AsyncStepping, method: Token) -> Vec<IlOffset> {
+pub(super) fn resumes(stepping: &AsyncStepping, method: Token) -> Vec<IlOffset> {
     let own = stepping
         .awaits
         .iter()

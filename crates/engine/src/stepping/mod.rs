@@ -45,7 +45,6 @@ use crate::engine::Engine;
 use crate::target::Target;
 use awaiters::Awaiter;
 use awaits::Suspended;
-pub(crate) use awaits::resumes;
 use completion::Alone;
 use invocation::Invocation;
 use items::Leaving;

@@ -12,13 +12,13 @@ mod yields;
 
 use std::ops::Range;
 
-use metadata::pdb::{Language, Pdb};
+use metadata::pdb::{Await, Language, Pdb};
 use metadata::pe::{ClauseKind, ExceptionClause, MethodBody};
 use metadata::{IlOffset, Symbols};
 
 use super::Result;
 use super::shape::CodePlace;
-use crate::stepping::{il, resumes};
+use crate::stepping::il;
 use crate::types::Types;
 
 /// Longer code is not looked through.
@@ -88,17 +88,39 @@ pub(super) fn lost_in_method(
     let Some(there) = There::of(types, place, false)? else {
         return Ok(Vec::new());
     };
+    let (Some(mut code), Some(yields)) = (decode(&there.body), &there.yields) else {
+        return Ok(Vec::new());
+    };
     let awaits = there.pdb.async_stepping(place.method)?;
-    let awaits = awaits.map(|it| resumes(&it, place.method));
-    let awaits = awaits.unwrap_or_default().into_iter();
-    let awaits = awaits.map(|from| (from, Suspension::Await));
-    let yields = there.yields.iter().flatten();
-    let yields = yields.map(|(_, to)| (*to, Suspension::Yield));
+    let awaits = awaits.map(|it| it.awaits).unwrap_or_default();
+    for it in &awaits {
+        end_at(&mut code, there.body.code, it);
+    }
+    let awaits = awaits
+        .iter()
+        .filter(|it| it.resume_method == place.method)
+        .map(|it| (it.resume_offset, Suspension::Await));
+    let yields = yields.iter().map(|(_, to)| (*to, Suspension::Yield));
     let lost = |(from, over): (IlOffset, Suspension)| {
-        let lost = there.unassigned(from);
+        let lost = unassigned(&code, &there.locals, there.standing, from);
         lost.into_iter().map(move |slot| (slot, over))
     };
     Ok(awaits.chain(yields).flat_map(lost).collect())
+}
+
+/// Lets no way lead past an await: what comes behind the next one, in the next round of a loop, goes on from there.
+fn end_at(code: &mut [Instruction], il: &[u8], suspension: &Await) {
+    let before = code
+        .iter_mut()
+        .take_while(|it| it.at < suspension.yield_offset.0);
+    // The jump of an await that has not to wait.
+    let passes = |at: u32| {
+        let read = il::read(il, at as usize);
+        read.is_some_and(|it| it.targets.iter().any(|to| *to > suspension.resume_offset))
+    };
+    if let Some(jump) = before.filter(|it| passes(it.at)).last() {
+        jump.next.clear();
+    }
 }
 
 /// What must be known to follow the locals of a method to a place.

@@ -148,7 +148,7 @@ fn other_threads_are_let_run_for_what_waits_for_them_when_that_is_asked_for() {
             Hint: set it, too
             > evaluate {"expressions":["asked.Later().Result"],"side_effects":true}
             asked.Later().Result: it has no value
-            | `Result`: it waits for another thread, and those stand still
+            | `Result`: it may have to wait for another thread, and those stand still
             |   asked.Later().Result
             |   ^^^^^^^^^^^^^^^^^^^^
             Hint: let the other threads run by other_threads=true
