@@ -47,15 +47,15 @@ fn small_questions_about_large_things_are_answered() {
 fn what_looks_at_very_many_objects_and_runs_code_has_an_answer() {
     let rows = [
         (
-            "items.Take(60000).Count(x => x.Name.Length > 2) + items[3].Twice()",
-            "ok\tint\t60006",
+            "items.Take(20000).Count(x => x.Name.Length > 2) + items[3].Twice()",
+            "ok\tint\t20006",
         ),
         (
-            "items.Take(60000).Where(x => x.Id > 59990).Select(x => x.Twice()).First()",
+            "items.Take(20000).Where(x => x.Id > 19990).Select(x => x.Twice()).First()",
             "more than 10000 objects",
         ),
         (
-            "items.Take(60000).Select(x => x.Name).ToList()[5] + items[3].ToString()",
+            "items.Take(20000).Select(x => x.Name).ToList()[5] + items[3].ToString()",
             "more than 10000 objects",
         ),
         ("list.Sum(x => x.Twice())", "took longer"),

@@ -47,7 +47,7 @@ pub(super) struct EvaluateArguments {
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     start: u64,
-    /// For all of them together: each has an equal share of what is left.
+    /// For all, shared equally.
     #[serde(default = "time_limit")]
     #[schemars(range(min = 1, max = 8000))]
     timeout_ms: u32,
