@@ -220,20 +220,23 @@ impl FrameVariables {
         is_empty(reader, value).then_some(*over)
     }
 
-    /// Whether a variable that the compiler moved into a field is empty and cannot have been assigned so far, neither by
-    /// the code nor by the user.
+    /// Whether a variable that the compiler moved into a field cannot have been assigned so far, neither by the code nor by
+    /// the user. Only the own code of a state machine that is not optimised is known to set its fields and nobody else:
+    /// one of these may hold what an earlier round of a loop has left there; any other must be empty.
     fn is_untouched(&self, reader: &Reader<'_>, declared: &Declared, value: &Value) -> bool {
         let (Home::Field(.., field), VariableKind::Local | VariableKind::Captured) =
             (&declared.home, declared.kind)
         else {
             return false;
         };
-        if !is_empty(reader, value) || self.is_given(reader, field.token.0) {
-            return false;
-        }
         let context = &self.context;
         let module = reader.types.module(context.module);
-        if !context.is_exact && module.is_ok_and(|it| it.is_optimized() == Some(true)) {
+        let is_optimized = module.ok().and_then(|it| it.is_optimized());
+        let is_own = is_optimized == Some(false) && assigned::fields::is_own(&declared.home);
+        if !(is_own || is_empty(reader, value)) || self.is_given(reader, field.token.0) {
+            return false;
+        }
+        if !context.is_exact && is_optimized == Some(true) {
             return false;
         }
         let key = (context.is_exact, field.token);

@@ -3,7 +3,8 @@
 //!
 //! No way through the code may come by a store to the field, and an async method that was suspended goes on with what it
 //! had there. Other code counts, too: a lambda or local function of the closure that stores to the field may have run from
-//! where it was made. What cannot be decided counts as assigned. Whoever asks looks besides whether the field is empty.
+//! where it was made. What cannot be decided counts as assigned. Whoever asks looks besides whether the field is empty,
+//! unless no code but that of the state machine sets it.
 
 use metadata::csharp::{GeneratedKind, GeneratedName};
 use metadata::pe::ClauseKind;
@@ -61,7 +62,7 @@ pub(in crate::values) fn is_untouched(
             (local, begins_anew(&code, &there.locals, local))
         }
         // The state machine is the `this` of its own code.
-        Home::Argument(0) if is_of_kind(field, GeneratedKind::HoistedLocal) => {
+        Home::Argument(0) if is_own(home) => {
             let scope = hoisted_scope(&there, place, field)?;
             scope.map_or((whole, false), |scope| (scope, true))
         }
@@ -111,6 +112,12 @@ pub(in crate::values) fn is_untouched(
     let until = there.standing.until.map_or(at + 1, |it| it.0.max(at + 1));
     let maybe = flow(&code, &[(local, anew)], 0, at..until);
     Ok(maybe == Some(0))
+}
+
+/// Whether a variable lies in a field of the state machine whose code runs: no other code sets that.
+pub(in crate::values) fn is_own(home: &Home) -> bool {
+    matches!(home, Home::Field(holder, _, field)
+        if matches!(**holder, Home::Argument(0)) && is_of_kind(field, GeneratedKind::HoistedLocal))
 }
 
 /// Whether a field holds what the compiler moved there as this, and not a parameter, which comes from where the method is
