@@ -433,6 +433,17 @@ impl Engine<'_> {
         }
     }
 
+    /// The method of the user's that takes the result of the invocation that a step has left, by code without symbols in which
+    /// the thread is.
+    pub(super) fn taker(&mut self, thread: &Thread) -> Option<MethodId> {
+        let steps = self.stepping.steps.as_ref();
+        steps.filter(|steps| steps.follows_taker)?;
+        let target = self.target.as_mut()?;
+        let frames: Vec<_> = target.frames(thread).take(MAX_WALK).collect();
+        let mut frames = frames.iter().map(|it| Position::of_frame(target, it));
+        frames.find(|it| it.standing != Standing::NoSymbols)?.method
+    }
+
     /// Whether it is an async method that is not shown which takes the result, having been resumed for it: then the step
     /// goes on with whoever takes the result of that.
     fn is_handed_on(&mut self, thread: &Thread) -> bool {

@@ -437,7 +437,8 @@ impl Engine<'_> {
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
         let from = from.and_then(|steps| steps.from.method);
-        let mut methods = at.method.into_iter().chain(from);
+        let taker = self.taker(thread);
+        let mut methods = at.method.into_iter().chain(from).chain(taker);
         let only_marked = just_my_code && methods.all(|method| self.is_marked(method));
         let (is_awaited, is_alone) = (leg.is_awaited(), leg.alone.is_some());
         let returns = leg.returns_to.is_some();

@@ -144,6 +144,29 @@ fn steps_in_optimised_async_methods_stay_with_their_invocation() {
     }
 }
 
+/// The framework's code that takes the result is between both, and the runtime takes no optimised code for the user's.
+#[test]
+fn a_step_out_of_an_optimised_async_method_ends_where_its_result_is_taken_later() {
+    let fixture = "optimized_awaits";
+    for tiers in ["0", "1"] {
+        let sandbox = Sandbox::new();
+        let program = sandbox
+            .launch(fixture)
+            .env("DOTNET_TieredCompilation", tiers)
+            .with(|launch| {
+                launch.keep_optimized = true;
+                launch.breakpoints = vec![BreakpointSpec::at(place(fixture, "late"))];
+            })
+            .start();
+        program.wait_stop();
+        without_breakpoints(&program);
+        step(&program, StepKind::Out);
+        assert_at(&program, fixture, "awaits_late");
+        program.cont();
+        program.expect_exit(0);
+    }
+}
+
 #[test]
 fn steps_into_optimised_async_iterators_go_into_their_bodies_for_each_value() {
     let fixture = "optimized_awaits";
