@@ -446,7 +446,7 @@ impl Engine<'_> {
         let is_followed = (is_awaited || is_alone || returns) && !leg.leaves_work;
         // What takes the result is called by the framework, at whose code a step into optimised code would end.
         let is_end = range.is_last() || self.is_being_completed(at);
-        let hands_over = is_awaited && is_end && !only_marked;
+        let hands_over = (is_awaited || is_alone) && is_end && !only_marked;
         let into = kind == StepKind::Into && !hands_over;
         let begin = || -> Result<Option<Stepper>, cordebug::Error> {
             if kind == StepKind::Out && (is_awaited || is_alone || returns || is_left) {

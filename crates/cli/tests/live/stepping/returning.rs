@@ -146,24 +146,30 @@ fn steps_in_optimised_async_methods_stay_with_their_invocation() {
 
 /// The framework's code that takes the result is between both, and the runtime takes no optimised code for the user's.
 #[test]
-fn a_step_out_of_an_optimised_async_method_ends_where_its_result_is_taken_later() {
+fn a_step_that_leaves_an_optimised_async_method_ends_where_its_result_is_taken_later() {
     let fixture = "optimized_awaits";
-    for tiers in ["0", "1"] {
-        let sandbox = Sandbox::new();
-        let program = sandbox
-            .launch(fixture)
-            .env("DOTNET_TieredCompilation", tiers)
-            .with(|launch| {
-                launch.keep_optimized = true;
-                launch.breakpoints = vec![BreakpointSpec::at(place(fixture, "late"))];
-            })
-            .start();
-        program.wait_stop();
-        without_breakpoints(&program);
-        step(&program, StepKind::Out);
-        assert_at(&program, fixture, "awaits_late");
-        program.cont();
-        program.expect_exit(0);
+    for (from, kind) in [
+        ("late", StepKind::Out),
+        ("end_of_late", StepKind::Over),
+        ("end_of_late", StepKind::Into),
+    ] {
+        for tiers in ["0", "1"] {
+            let sandbox = Sandbox::new();
+            let program = sandbox
+                .launch(fixture)
+                .env("DOTNET_TieredCompilation", tiers)
+                .with(|launch| {
+                    launch.keep_optimized = true;
+                    launch.breakpoints = vec![BreakpointSpec::at(place(fixture, from))];
+                })
+                .start();
+            program.wait_stop();
+            without_breakpoints(&program);
+            step(&program, kind);
+            assert_at(&program, fixture, "awaits_late");
+            program.cont();
+            program.expect_exit(0);
+        }
     }
 }
 
