@@ -43,7 +43,7 @@ pub(super) fn describe(
     };
     let (mut members, unreadable) = writer.members();
     if !query.members.is_empty() {
-        members.retain(|it| query.members.iter().any(|like| is_like(&it.name, like)));
+        members.retain(|it| query.members.iter().any(|like| is_named(&it.name, like)));
     }
     let total = members.len();
     let start = query.start as usize;
@@ -70,6 +70,14 @@ pub(super) fn describe(
         also_in: Vec::new(),
         notes,
     })
+}
+
+/// Whether a member is asked for by a name: its own, or that without type parameters, as people write it.
+fn is_named(name: &str, like: &str) -> bool {
+    let plain = name.strip_suffix('>').and_then(|it| it.split_once('<'));
+    // An operator that compares has no type parameters.
+    let plain = plain.map(|(it, _)| it).filter(|it| !it.is_empty());
+    is_like(name, like) || plain.is_some_and(|it| is_like(it, like))
 }
 
 fn declaration(metadata: Metadata<'_>, ty: &TypeDef<'_>) -> String {

@@ -38,6 +38,12 @@ fn types_are_told_with_their_members() {
         let number = structured(&number);
         assert_eq!(number["module"], "System.Private.CoreLib.dll", "{number}");
         assert_eq!(number["declaration"], "public readonly struct", "{number}");
+        // As people call it, or with its type parameters.
+        for name in ["ConvertAll", "ConvertAll<TOutput>"] {
+            let list = json!({"name": "List<T>", "members": [name]});
+            let list = text(&agent.call("type_get", list).await);
+            assert!(list.contains(" ConvertAll<TOutput>("), "{name}: {list}");
+        }
         let plain = agent.call("type_get", json!({"name": "Action"})).await;
         assert_ne!(plain.is_error, Some(true), "{}", text(&plain));
         let several = agent.call("type_get", json!({"name": "Enumerator"})).await;
