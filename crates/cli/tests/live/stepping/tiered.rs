@@ -57,6 +57,14 @@ fn a_step_into_a_throw_ends_where_it_is_caught() {
     }
 }
 
+/// Nobody awaits the method when it throws: who takes the result gets the exception.
+#[test]
+fn a_step_over_or_into_a_throw_ends_where_the_task_is_awaited_later() {
+    for kind in [StepKind::Over, StepKind::Into] {
+        check("tiered_throws", kind, "dropped", &["taken_caught"]);
+    }
+}
+
 /// When a method returns whose call is the last of the lambda, nothing of the lambda is left to stop in.
 #[test]
 fn a_step_out_of_what_a_lambda_calls_last_ends_in_its_next_call() {
