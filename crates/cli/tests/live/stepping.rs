@@ -20,3 +20,4 @@ mod targets;
 mod tiered;
 pub(crate) mod walk;
 mod walks;
+mod yields;
