@@ -10,6 +10,7 @@ mod items;
 mod left_out;
 mod next_statement;
 mod options;
+mod overflows;
 mod own_awaiters;
 mod programs;
 mod resumed;
