@@ -19,9 +19,12 @@ const NAME: usize = 200;
 /// Who awaits what a thread runs, and what it waits for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct AwaitsReport {
-    /// The frame that was resumed after an await: its callers are those in `awaiting`, not the frames below it.
+    /// The frame that was resumed after an await, or that a task runs: its callers are those in `awaiting`, not the frames below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_frame: Option<u32>,
+    /// Whether a task runs it.
+    #[serde(skip)]
+    pub is_of_task: bool,
     /// Who awaits the resumed method, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awaiting: Vec<AwaitEntry>,
@@ -107,6 +110,7 @@ impl AwaitsReport {
     ) -> Option<Self> {
         let mut report = Self {
             resumed_frame: stack.resumed,
+            is_of_task: stack.is_of_task,
             awaiting: awaiting.map(AwaitEntry::from).collect(),
             end: stack.end.as_ref().map(end),
             ..Self::default()
@@ -159,10 +163,11 @@ impl AwaitsReport {
     pub(super) fn push(&self, out: &mut String) {
         // Writing to a String cannot fail.
         if let Some(frame) = self.resumed_frame {
-            let _ = writeln!(
-                out,
-                "Frame #{frame} was resumed after an await; it is awaited by:"
-            );
+            let how = match self.is_of_task {
+                true => "is run by a task, which",
+                false => "was resumed after an await; it",
+            };
+            let _ = writeln!(out, "Frame #{frame} {how} is awaited by:");
             push_chain(out, &self.awaiting, self.end.as_deref());
         }
         if let Some(frame) = self.blocked_frame {
@@ -238,6 +243,7 @@ mod tests {
             stop: StopId(1),
             thread: ThreadId(1),
             resumed: Some(0),
+            is_of_task: false,
             awaiting: vec![
                 link("Http", false),
                 link("Shop.Price()", true),

@@ -154,10 +154,13 @@ fn at(link: &AsyncFrame) -> Option<&Source> {
 }
 
 /// What the stopped thread waits for.
-/// Whether a user's method of these frames may have been resumed after an await, so that its callers are others than the frames
-/// below it.
+/// Whether a user's method of these frames may have been resumed after an await, or is run by a task, so that its callers are others
+/// than the frames below it.
 fn may_be_resumed(frames: &[Frame]) -> bool {
-    frames.iter().any(|it| it.user_code && it.is_async)
+    const RUNS_TASK: &str = "System.Threading.Tasks.Task.ExecuteWithThreadLocal(";
+    frames
+        .iter()
+        .any(|it| (it.user_code && it.is_async) || it.method.starts_with(RUNS_TASK))
 }
 
 fn awaits(ask: Ask<'_>) -> Option<AsyncStack> {

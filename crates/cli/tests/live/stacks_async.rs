@@ -102,6 +102,63 @@ fn tasks() {
 }
 
 #[test]
+fn who_awaits_what_a_task_runs_is_told() {
+    for (scenario, expected) in [
+        (
+            "run",
+            expect![[r#"
+            Program.Run.AnonymousMethod(): static async Task Run() => await Task.Run(() => Work());
+            method Program.Run(): static async Task Run() => await Task.Run(() => Work());
+        "#]],
+        ),
+        (
+            "then",
+            expect![[r#"
+            Program.Then.AnonymousMethod(Task done): static async Task Then() => await Gate.Task.ContinueWith(done => Work(), TaskScheduler.Default);
+            method Program.Then(): static async Task Then() => await Gate.Task.ContinueWith(done => Work(), TaskScheduler.Default);
+        "#]],
+        ),
+        (
+            "all",
+            expect![[r#"
+            Program.Work(): Debugger.Break();
+            combinator Task.WhenAll (2 not done)
+            method Program.All(): static async Task All() => await Task.WhenAll(Task.Run(Work), Task.Delay(100000));
+        "#]],
+        ),
+        (
+            "begins",
+            expect![[r#"
+            async Program.Begins.AnonymousMethod(): await Task.Run(async () => { Work(); await Task.Delay(1); });
+            method Program.Begins(): await Task.Run(async () => { Work(); await Task.Delay(1); });
+        "#]],
+        ),
+        (
+            "shared",
+            expect![[r#"
+            Program.Run.AnonymousMethod(): static async Task Run() => await Task.Run(() => Work());
+            method Program.Run(): static async Task Run() => await Task.Run(() => Work());
+            method Program.Share(Task shared): static async Task Share(Task shared) => await shared; (and 1 others)
+            method Program.Shared(): await Share(shared);
+        "#]],
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        let program = sandbox.launch("async_work").args([scenario]).start();
+        program.wait_stop();
+        // The first thread may not have come to waiting for all of it yet.
+        let stack = async_stack(&program, None);
+        assert!(stack.is_of_task, "{scenario}");
+        let resumed = stack.resumed.expect("a frame") as usize;
+        let frames = told::frames(&program, None);
+        let mut text = format!("{}\n", told::frame(&frames[resumed]));
+        push(&mut text, &stack.awaiting);
+        expected.assert_eq(&text);
+        program.disconnect(Some(true), false);
+    }
+}
+
+#[test]
 fn work_on_the_pool_and_loops_of_the_framework() {
     for (scenario, expected) in [
         (

@@ -86,6 +86,9 @@ pub struct AsyncStack {
     /// The frame of this thread that was resumed after an await: from there on the callers are those in `awaiting`, not the
     /// frames below. Absent if the thread runs no resumed async method.
     pub resumed: Option<u32>,
+    /// Whether a task runs that frame (`Task.Run`), which was not resumed: who waits for the task is in `awaiting`.
+    #[serde(default)]
+    pub is_of_task: bool,
     /// Who awaits the resumed method, nearest first.
     pub awaiting: Vec<AsyncFrame>,
     /// Where the chain ends; absent if there is no chain.

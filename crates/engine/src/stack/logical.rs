@@ -2,7 +2,7 @@
 //!
 //! Read from fields only: a getter could wait for ever. Where a chain cannot be followed, its end says why.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use cordebug::thread::{Frame as RuntimeFrame, Thread};
 use cordebug::value::Value;
@@ -10,7 +10,8 @@ use metadata::Token;
 
 use super::machine::{Awaiter, Awaiters, Link};
 use super::objects::Objects;
-use super::{Walk, Walked, frame, unwrapped, words};
+use super::working::Running;
+use super::{Walk, Walked, frame, is_user, unwrapped, words};
 use crate::api::{AsyncEnd, AsyncFrame, AsyncStack, BlockedOn, Error, Reply, ThreadId};
 use crate::engine::Engine;
 use crate::fields::Fields;
@@ -19,6 +20,8 @@ use crate::values::Question;
 
 /// Links of a chain that are followed.
 const MAX_CHAIN: usize = 2_000;
+/// Ways of a chain that are tried where the first ends with nobody.
+const MAX_WAYS: usize = 8;
 /// The framework's method that waits for one task: it looks again and again for a while, and blocks then.
 const SPINS: &str = "System.Threading.Tasks.Task.SpinThenBlockingWait(";
 /// How often one chain may search the memory.
@@ -39,13 +42,15 @@ impl Engine<'_> {
             stop,
             thread: id,
             resumed: None,
+            is_of_task: false,
             awaiting: Vec::new(),
             end: None,
             blocked: blocked(target, &thread)?,
         };
-        if let Some((index, object)) = resumed(target, &thread)? {
-            told.resumed = Some(index);
-            let (awaiting, end) = match object {
+        if let Some(resumed) = resumed(target, &thread)? {
+            told.resumed = Some(resumed.index);
+            told.is_of_task = resumed.is_of_task;
+            let (awaiting, end) = match resumed.run {
                 Ok(object) => awaiting(target, object),
                 Err(end) => (Vec::new(), end),
             };
@@ -58,22 +63,30 @@ impl Engine<'_> {
     }
 }
 
-/// The innermost async method of a thread that was resumed, and what stands for its run; an end if nothing can wait for it
-/// or that cannot be told.
-#[expect(clippy::type_complexity, reason = "a name would say less")]
-fn resumed(
-    target: &mut Target,
-    thread: &Thread,
-) -> Result<Option<(u32, Result<Value, AsyncEnd>)>, Error> {
+/// What a thread runs that others than its callers wait for.
+struct Resumed {
+    index: u32,
+    /// Whether a task runs it, and it was not resumed.
+    is_of_task: bool,
+    /// What stands for its run; an end if nothing can wait for it or that cannot be told.
+    run: Result<Value, AsyncEnd>,
+}
+
+/// The innermost async method of a thread that was resumed, or what a task runs there.
+fn resumed(target: &mut Target, thread: &Thread) -> Result<Option<Resumed>, Error> {
     let mut walk = Walk::new(thread);
-    let mut index = 0;
+    let mut frames: Vec<(u32, RuntimeFrame)> = Vec::new();
+    let mut running = Running::default();
+    let of_body = |target: &mut Target, index: u32, body: &RuntimeFrame| Resumed {
+        index,
+        is_of_task: false,
+        run: run_of(target, body),
+    };
     let mut candidate: Option<(u32, RuntimeFrame)> = None;
-    while index < MAX_FRAMES {
+    for index in 0..MAX_FRAMES {
         let Some(Walked { frame, .. }) = walk.next(target)? else {
             break;
         };
-        let at = index;
-        index += 1;
         // Frames of the runtime's own lie between.
         if frame.internal_kind().is_some() {
             continue;
@@ -81,13 +94,22 @@ fn resumed(
         if let Some((found, body)) = candidate.take()
             && !calls(target, &frame, &body)
         {
-            return Ok(Some((found, run_of(target, &body))));
+            return Ok(Some(of_body(target, found, &body)));
         }
         if is_async(target, &frame) {
-            candidate = Some((at, frame));
+            candidate = Some((index, frame.clone()));
+        } else if let Some(run) = running.run_by(target, thread, &frame) {
+            // Between lies what the framework does for it.
+            let outer = frames.iter().rev().find(|(_, it)| is_user(target, it));
+            return Ok(outer.map(|(index, _)| Resumed {
+                index: *index,
+                is_of_task: true,
+                run,
+            }));
         }
+        frames.push((index, frame));
     }
-    Ok(candidate.map(|(found, body)| (found, run_of(target, &body))))
+    Ok(candidate.map(|(found, body)| of_body(target, found, &body)))
 }
 
 /// Whether a frame is the body of an async method.
@@ -153,32 +175,71 @@ pub(crate) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, 
     task.ok_or_else(|| unknown("the method has no task that others could wait for"))
 }
 
-/// Who waits for a task, who waits for that, and so on.
+/// Who waits for a task, who waits for that, and so on. Of several who wait for one, the first that somebody waits for in turn.
 pub(crate) fn awaiting(target: &mut Target, start: Value) -> (Vec<Awaiter>, AsyncEnd) {
-    let mut chain: Vec<Awaiter> = Vec::new();
-    let mut object = start;
+    let mut others = VecDeque::new();
+    let first = follow(target, Vec::new(), Next::Task(start), &mut others);
+    for _ in 0..MAX_WAYS {
+        if first.1 != AsyncEnd::Nobody {
+            break;
+        }
+        let Some((chain, waiting)) = others.pop_front() else {
+            break;
+        };
+        let other = follow(target, chain, waiting, &mut others);
+        if other.1 != AsyncEnd::Nobody {
+            return other;
+        }
+    }
+    first
+}
+
+/// Where a chain goes on.
+enum Next {
+    /// With those who wait for this.
+    Task(Value),
+    /// With this, which waits; so many others do.
+    Waits(Value, u32),
+}
+
+/// Follows a chain on; `others` are the ways that it does not take.
+fn follow(
+    target: &mut Target,
+    mut chain: Vec<Awaiter>,
+    mut next: Next,
+    others: &mut VecDeque<(Vec<Awaiter>, Next)>,
+) -> (Vec<Awaiter>, AsyncEnd) {
     // Objects do not move while the program is stopped; a chain that meets itself is broken.
     let mut seen = HashSet::new();
     while chain.len() < MAX_CHAIN {
-        if !seen.insert(object.address().unwrap_or(0)) {
-            return (
-                chain,
-                AsyncEnd::Unknown("the chain leads back to itself".into()),
-            );
-        }
         let mut fields = Fields::new(target);
-        let awaiters = match fields.awaiters(&object) {
-            Awaiters::Some(awaiters) => awaiters,
-            // A thread that has just begun to wait for it has left no trace in it yet.
-            Awaiters::Nobody => return (chain, begins_to_wait(target, &object)),
-            Awaiters::Completed => return (chain, AsyncEnd::Completed),
-            Awaiters::Unknown(why) => return (chain, AsyncEnd::Unknown(why)),
-        };
-        let others = u32::try_from(awaiters.len())
-            .unwrap_or(u32::MAX)
-            .saturating_sub(1);
-        let Some(mut waiting) = awaiters.into_iter().next() else {
-            return (chain, AsyncEnd::Nobody);
+        let (mut waiting, count) = match next {
+            Next::Waits(waiting, count) => (waiting, count),
+            Next::Task(object) => {
+                if !seen.insert(object.address().unwrap_or(0)) {
+                    return (
+                        chain,
+                        AsyncEnd::Unknown("the chain leads back to itself".into()),
+                    );
+                }
+                let awaiters = match fields.awaiters(&object) {
+                    Awaiters::Some(awaiters) => awaiters,
+                    // A thread that has just begun to wait for it has left no trace in it yet.
+                    Awaiters::Nobody => return (chain, begins_to_wait(target, &object)),
+                    Awaiters::Completed => return (chain, AsyncEnd::Completed),
+                    Awaiters::Unknown(why) => return (chain, AsyncEnd::Unknown(why)),
+                };
+                let count = u32::try_from(awaiters.len()).unwrap_or(u32::MAX);
+                let count = count.saturating_sub(1);
+                let mut awaiters = awaiters.into_iter();
+                let Some(waiting) = awaiters.next() else {
+                    return (chain, AsyncEnd::Nobody);
+                };
+                for other in awaiters.take(MAX_WAYS.saturating_sub(others.len())) {
+                    others.push_back((chain.clone(), Next::Waits(other, count)));
+                }
+                (waiting, count)
+            }
         };
         // What was passed on the way may be a link itself: only meeting it twice on one way is a circle.
         let mut passed = HashSet::new();
@@ -194,12 +255,12 @@ pub(crate) fn awaiting(target: &mut Target, start: Value) -> (Vec<Awaiter>, Asyn
             }
         };
         match link {
-            Link::Frame(mut awaiter, next) => {
-                awaiter.frame.others = others;
+            Link::Frame(mut awaiter, task) => {
+                awaiter.frame.others = count;
                 let void = awaiter.frame.kind != crate::api::AsyncKind::Continuation;
                 chain.push(*awaiter);
-                match next {
-                    Some(next) => object = next,
+                match task {
+                    Some(task) => next = Next::Task(task),
                     None if void => return (chain, AsyncEnd::AsyncVoid),
                     None => return (chain, AsyncEnd::Nobody),
                 }

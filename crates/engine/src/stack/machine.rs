@@ -33,6 +33,7 @@ pub(super) enum Awaiters {
 }
 
 /// A link of a chain.
+#[derive(Clone)]
 pub(crate) struct Awaiter {
     pub(crate) frame: AsyncFrame,
     /// Of a suspended method, as far as symbols or its code tell.
@@ -42,6 +43,7 @@ pub(crate) struct Awaiter {
 }
 
 /// Where a suspended method was left, or goes on: both are guarded by the same clauses.
+#[derive(Clone)]
 pub(crate) struct Suspended {
     pub(crate) module: usize,
     /// Its body.
@@ -339,6 +341,12 @@ impl Fields<'_> {
     pub(crate) fn is_done(&mut self, task: &Value) -> bool {
         self.number(task, "m_stateFlags")
             .is_some_and(|flags| flags & DONE != 0)
+    }
+
+    /// Whether the delegate of a task is being run.
+    pub(super) fn is_running(&mut self, task: &Value) -> bool {
+        let flags = self.number(task, "m_stateFlags");
+        flags.is_some_and(|flags| flags & (DELEGATE_INVOKED | DONE) == DELEGATE_INVOKED)
     }
 
     /// A task that no state machine stands behind.

@@ -16,6 +16,7 @@ mod resuming;
 mod stubs;
 mod unwrapped;
 pub(crate) mod walks;
+mod working;
 
 pub(crate) use beyond::is_seen_by_user;
 pub(crate) use logical::{about_to_wait, awaiting, calls, is_async, run_of};

@@ -11,6 +11,7 @@
 use std::cell::RefCell;
 
 use cordebug::Error;
+use cordebug::hresult;
 use cordebug::thread::{Frame, StackWalk, Step, Thread};
 
 use crate::target::Target;
@@ -136,12 +137,20 @@ impl Target {
         index: usize,
     ) -> Result<Option<Option<Frame>>, Error> {
         let mut walks = self.walks.borrow_mut();
-        let step = walks.of(self.runs, thread)?.step(index);
-        if step.is_err() {
-            // Another try begins anew.
-            walks.forget();
+        let mut step = || {
+            let step = walks.of(self.runs, thread)?.step(index);
+            if step.is_err() {
+                // Another try begins anew.
+                walks.forget();
+            }
+            step
+        };
+        match step() {
+            // Where a stack has overflown, the library does not find the way back to where a walk stands once it has flushed
+            // what it knows; it finds the way there.
+            Err(error) if error.code() == Some(hresult::CORDBG_E_NON_MATCHING_CONTEXT) => step(),
+            step => step,
         }
-        step
     }
 
     /// The frames of a thread, innermost first, as far as they can be walked to.

@@ -144,7 +144,7 @@ impl Engine<'_> {
     }
 
     /// Where the user's code of a method begins.
-    fn begins(&self, method: MethodId) -> Option<IlOffset> {
+    pub(super) fn begins(&self, method: MethodId) -> Option<IlOffset> {
         let target = self.target.as_ref()?;
         let module = target.modules.get(method.module)?;
         let (offset, ..) = module.first_point(&target.process, method.token)?;

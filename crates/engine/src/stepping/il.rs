@@ -84,6 +84,20 @@ pub(super) fn is_way_out(code: &[u8], statement: IlRange, offset: IlOffset) -> b
     at == offset.0 as usize && behind_jump && is_jump(code.get(at))
 }
 
+/// Whether the instruction before an offset leads there; `start` is where an instruction begins.
+pub(super) fn comes_from_before(code: &[u8], start: IlOffset, offset: IlOffset) -> bool {
+    let mut at = start.0 as usize;
+    loop {
+        let Some(next) = read(code, at).map(|it| it.next) else {
+            return true;
+        };
+        if next >= offset.0 as usize {
+            return next != offset.0 as usize || falls_through(code, at);
+        }
+        at = next;
+    }
+}
+
 /// `br` and `leave`.
 fn is_jump(opcode: Option<&u8>) -> bool {
     matches!(opcode, Some(0x2b | 0x38 | 0xdd | 0xde))

@@ -215,7 +215,10 @@ impl Engine<'_> {
                 Err(error) => self.step_failed(thread, &error),
             };
         }
-        let mut next = self.after(thread, at);
+        let mut next = match self.is_behind_finally_block(at) {
+            true => self.go_on_in_iterator(thread, at),
+            false => self.after(thread, at),
+        };
         tracing::trace!(?at, ?next, "a leg of a step has ended");
         if self.is_back_in_resumer(at) != Some(true) && self.has_left_invocation(thread) {
             next = Next::Wait;
@@ -263,6 +266,19 @@ impl Engine<'_> {
             Ok(()) => false,
             Err(error) => self.step_failed(thread, &error),
         }
+    }
+
+    /// Goes on with the statement of an iterator that has called a `finally` block of it, as if the step had begun there.
+    fn go_on_in_iterator(&mut self, thread: &Thread, at: Position) -> Next {
+        let Some(kind) = self.stepping.steps.as_ref().map(|steps| steps.kind) else {
+            return Next::Wait;
+        };
+        let boundary = self.is_called_from_boundary(thread);
+        let block = self.block_of_step(thread, at, kind);
+        if let Some(steps) = &mut self.stepping.steps {
+            (steps.from, steps.boundary, steps.block) = (at, boundary, block);
+        }
+        Next::Leg(kind)
     }
 
     fn may_be_awaiter(&self, at: Position) -> bool {
@@ -423,6 +439,7 @@ impl Engine<'_> {
             }
             TrapKind::End => self.about_to_return(thread),
             TrapKind::Callback(_, from) => self.called_back_into(thread, from),
+            TrapKind::Finally => self.finally_block_begins(thread),
         })
     }
 }

@@ -13,6 +13,7 @@ mod awaits;
 mod callbacks;
 mod completion;
 mod delegates;
+mod finally_blocks;
 pub(crate) mod il;
 mod invocation;
 mod items;
@@ -132,6 +133,8 @@ struct Leg {
     own: Option<Invocation>,
     /// The invocation, if nobody awaits it so far.
     alone: Option<Alone>,
+    /// The iterator whose `finally` blocks it waits for.
+    iterator: Option<Invocation>,
     /// Whether it leaves code that a task runs for somebody: what runs next for the same task is still a part of that.
     leaves_work: bool,
     /// What its thread runs for nobody, if it may leave that.
@@ -189,6 +192,8 @@ enum TrapKind {
     End,
     /// This begins, which the statement of this frame has handed to others.
     Callback(MethodId, FrameId),
+    /// A `finally` block of an iterator begins.
+    Finally,
 }
 
 fn remove(breakpoint: &Breakpoint) {
@@ -434,6 +439,7 @@ impl Engine<'_> {
         tracing::trace!(?range, ?kind, ?leg, "a leg of a step begins");
         self.arm_returns(thread, at, range, kind, &mut leg);
         self.arm_callbacks(thread, at, range, kind, &mut leg);
+        self.arm_finally_blocks(thread, at, kind, &mut leg);
         // From code without symbols the way back may lead to code that the runtime does not take for the user's.
         let from = self.stepping.steps.as_ref();
         let from = from.and_then(|steps| steps.from.method);

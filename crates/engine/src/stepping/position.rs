@@ -3,6 +3,7 @@
 use cordebug::thread::{Frame, Thread};
 use metadata::{IlOffset, Token};
 
+use super::finally_blocks::is_way_through;
 use super::il;
 use crate::api::Error;
 use crate::target::{Target, runtime_error};
@@ -152,9 +153,10 @@ impl Position {
         if let Standing::InStatement(statement) = position.standing
             && let Ok(opened) = module.metadata(process)
             && let Ok(Some(body)) = opened.body(token)
-            && il::is_way_out(body.code, statement, position.ip)
+            && (il::is_way_out(body.code, statement, position.ip)
+                || is_way_through(opened.metadata(), &body, statement, position.ip))
         {
-            // A `break` has led here, to the end of a loop's head.
+            // A `break` has led here, to the end of a loop's head, or a `yield break` to the end of a `try`.
             position.standing = Standing::Hidden(IlRange {
                 start: position.ip,
                 end: statement.end,

@@ -38,12 +38,15 @@ impl Engine<'_> {
         let Ok(held) = task.hold() else { return };
         let own = Invocation::Work(held);
         leg.leaves_work = true;
-        if let Some(replicator) = self.replicator(&task) {
+        let Some(target) = &mut self.target else {
+            return;
+        };
+        if let Some(replicator) = replicator(target, &task) {
             leg.waiters = self.steppers_of_loop(thread, &replicator);
             leg.own = leg.is_awaited().then_some(own);
             return;
         }
-        let awaited = self.outermost(task);
+        let awaited = outermost(target, task);
         match self.who_awaits_task(&awaited) {
             Waiting::Told { awaiters, wakes } => self.follow_awaiters(thread, awaiters, wakes, leg),
             Waiting::Nobody(Some(taken)) => return self.await_handed_on(Some(own), &taken, leg),
@@ -82,14 +85,6 @@ impl Engine<'_> {
         frames.find_map(|frame| task_of_runner(target, &frame))
     }
 
-    /// What shares a loop of `Parallel` among threads, if a task has a part of it.
-    fn replicator(&mut self, task: &Value) -> Option<Value> {
-        let mut fields = Fields::new(self.target.as_mut()?);
-        let part = fields.object(task, "m_stateObject")?;
-        let is_part = fields.raw_name(&part).starts_with("Replica");
-        is_part.then(|| fields.object(&part, "_replicator"))?
-    }
-
     /// A stepper of the thread that has called a loop of `Parallel`, to the statement that did. It has a part of the loop
     /// itself, and need not wait for others if they are done before.
     fn steppers_of_loop(&mut self, other_than: &Thread, replicator: &Value) -> Vec<Stepper> {
@@ -119,28 +114,33 @@ impl Engine<'_> {
         let stepper = found.and_then(|(thread, frame, _)| begin(thread, frame).ok());
         stepper.into_iter().collect()
     }
+}
 
-    /// The task that is done only when this one is.
-    fn outermost(&mut self, task: Value) -> Value {
-        let mut task = task;
-        for _ in 0..MAX_PARENTS {
-            let Some(target) = &mut self.target else {
-                break;
-            };
-            let mut fields = Fields::new(target);
-            let is_attached = fields
-                .number(&task, super::completion::FLAGS)
-                .is_some_and(|flags| flags & ATTACHED != 0);
-            let parent = fields
-                .object(&task, "m_contingentProperties")
-                .and_then(|it| fields.object(&it, "m_parent"));
-            match parent {
-                Some(parent) if is_attached => task = parent,
-                _ => break,
-            }
+/// What shares a loop of `Parallel` among threads, if a task has a part of it.
+pub(crate) fn replicator(target: &mut Target, task: &Value) -> Option<Value> {
+    let mut fields = Fields::new(target);
+    let part = fields.object(task, "m_stateObject")?;
+    let is_part = fields.raw_name(&part).starts_with("Replica");
+    is_part.then(|| fields.object(&part, "_replicator"))?
+}
+
+/// The task that is done only when this one is.
+pub(crate) fn outermost(target: &mut Target, task: Value) -> Value {
+    let mut task = task;
+    let mut fields = Fields::new(target);
+    for _ in 0..MAX_PARENTS {
+        let is_attached = fields
+            .number(&task, super::completion::FLAGS)
+            .is_some_and(|flags| flags & ATTACHED != 0);
+        let parent = fields
+            .object(&task, "m_contingentProperties")
+            .and_then(|it| fields.object(&it, "m_parent"));
+        match parent {
+            Some(parent) if is_attached => task = parent,
+            _ => break,
         }
-        task
     }
+    task
 }
 
 /// The task of a frame that runs one.
@@ -165,7 +165,11 @@ pub(crate) fn task_of_runner(target: &mut Target, frame: &Frame) -> Option<Value
 
 /// The frames of a thread that run loops of `Parallel` until all their parts are done, and whether they refer to what shares
 /// one among threads.
-fn runs_of_loops(target: &mut Target, thread: &Thread, replicator: u64) -> Vec<(Frame, bool)> {
+pub(crate) fn runs_of_loops(
+    target: &mut Target,
+    thread: &Thread,
+    replicator: u64,
+) -> Vec<(Frame, bool)> {
     let frames: Vec<_> = target.frames(thread).take(MAX_WALK).collect();
     let mut inner = None;
     let mut found = Vec::new();

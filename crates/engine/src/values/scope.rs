@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use cordebug::hresult::E_INVALIDARG;
+use cordebug::hresult::{CORDBG_E_IL_VAR_NOT_AVAILABLE, E_INVALIDARG};
 
 use super::assigned::{self, Suspension};
 use super::floats;
@@ -339,6 +339,14 @@ impl FrameVariables {
         bytes.get(..size).map(<[u8]>::to_vec)
     }
 
+    /// Whether something that was passed may not be where it will be: code for debugging stores it at its very beginning, before
+    /// the first statement.
+    fn is_on_its_way(&self, reader: &Reader<'_>, slot: Slot) -> bool {
+        matches!(slot, Slot::Argument(_))
+            && self.context.offset.0 == 0
+            && !self.is_optimised(reader)
+    }
+
     /// A variable of the method itself. What the library would crash on or does not find is not asked from it: references
     /// that lead to no object, and places that it knows only half.
     fn variable(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<Value> {
@@ -357,7 +365,10 @@ impl FrameVariables {
             return Ok(reader.copied(ty.clone(), bytes));
         }
         if homes.is_overwritten(reader, slot) {
-            return Err(Unreadable::Overwritten);
+            return Err(match self.is_on_its_way(reader, slot) {
+                true => Unreadable::NotStored,
+                false => Unreadable::Overwritten,
+            });
         }
         if let Slot::Argument(index) = slot
             && optimised::may_be_changed(reader, &self.context.at, index, ty)
@@ -376,6 +387,9 @@ impl FrameVariables {
         }
         let value = asked().map_err(|error| match error.code() {
             Some(E_INVALIDARG) if !ty.is_reference() => Unreadable::InFloatingRegister,
+            Some(CORDBG_E_IL_VAR_NOT_AVAILABLE) if self.is_on_its_way(reader, slot) => {
+                Unreadable::NotStored
+            }
             _ => error.into(),
         })?;
         reader.of_runtime(&value, Some(ty.clone()))

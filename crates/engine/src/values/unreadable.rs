@@ -14,6 +14,8 @@ pub(crate) enum Unreadable {
     Null { what: String },
     #[error("the optimiser has removed it, or its register is used for something else here")]
     OptimizedAway,
+    #[error("the method has just been entered and has not stored it yet: one step helps")]
+    NotStored,
     #[error(
         "it is in a register for floating-point numbers, which the runtime's debugger library does not tell here"
     )]

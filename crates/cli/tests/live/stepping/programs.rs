@@ -123,6 +123,7 @@ const STEPS: &[Program] = &[
     ("step_resumed", &[""]),
     ("step_suspended", &[""]),
     ("step_wait", &[""]),
+    ("step_yields", &[""]),
 ];
 
 const VALUES: &[Program] = &[
