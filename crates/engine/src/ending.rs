@@ -68,6 +68,7 @@ impl Engine<'_> {
         // Breakpoints that were never reached are told at the end, when no module is there to look into.
         self.suggest_names();
         self.note_unknown_exceptions();
+        self.note_other_documents();
         self.claim = None;
         if let Some(target) = self.target.take() {
             cordebug::fast_memory::disable();

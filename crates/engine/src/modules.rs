@@ -4,7 +4,7 @@
 //! cannot be read says why, and costs only what depends on it.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -21,9 +21,12 @@ use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
 use crate::source_files::SourceFiles;
+use crate::stepping::il;
 
 /// An image in memory larger than this is not copied.
 const MAX_IMAGE: u32 = 256 << 20;
+/// Places that a method may begin at, at most.
+const MAX_ENTRIES: usize = 32;
 
 /// The loaded modules.
 #[derive(Debug, Default)]
@@ -372,19 +375,83 @@ impl LoadedModule {
         ))
     }
 
-    /// Where the user's `Main` begins, if this module has one: method and IL offset.
-    fn entry_point(&self, process: &Process) -> Option<(Token, IlOffset)> {
+    /// Sets breakpoints at places of a method.
+    fn break_at_each(
+        &self,
+        method: Token,
+        offsets: &[IlOffset],
+    ) -> Result<Vec<Breakpoint>, cordebug::Error> {
+        let function = self.module.function(method.0)?;
+        offsets.iter().map(|it| function.break_at(it.0)).collect()
+    }
+
+    /// The places with source text that a call of a method may come to first, one of them in each call, and none of them again
+    /// later. Where there are no such places it is the beginning of the code, and the text that is nearest to it.
+    pub(crate) fn entries(
+        &self,
+        process: &Process,
+        method: Token,
+    ) -> Vec<(IlOffset, PathBuf, u32, u32)> {
+        let first = self.first_point(process, method);
+        self.entered(process, method)
+            .filter(|it| !it.is_empty())
+            .unwrap_or_else(|| first.into_iter().collect())
+    }
+
+    /// The same of a method of an optimised build that does not begin with text, if that can be told.
+    pub(crate) fn entered(
+        &self,
+        process: &Process,
+        method: Token,
+    ) -> Option<Vec<(IlOffset, PathBuf, u32, u32)>> {
+        let opened = self.metadata(process).ok()?;
+        let symbols = self.symbols(process).ok()?;
+        let pdb = symbols.pdb();
+        // A Debug build has a place at the beginning. A state machine begins where its state says.
+        let is_machine = pdb.kickoff_method(method).ok()?.is_some();
+        if opened.metadata().is_optimized() != Some(true) || is_machine {
+            return None;
+        }
+        let points: Vec<_> = symbols.sequence_points(method).ok()?.collect();
+        let visible = points.iter().filter(|it| it.span.is_some());
+        let offsets: BTreeSet<IlOffset> = visible.map(|it| it.offset).collect();
+        if offsets.first() == Some(&IlOffset(0)) {
+            return None;
+        }
+        let body = opened.body(method).ok()??;
+        let entries = il::entries(body.code, &offsets)?;
+        let described = |offset: IlOffset| {
+            let point = points.iter().find(|it| it.offset == offset)?;
+            let span = point.span?;
+            let path = pdb.document(point.document).ok()?.path().ok()?;
+            let path = self.source_path(&path);
+            Some((offset, path, span.start_line, span.start_column))
+        };
+        let mut all: Vec<_> = entries.first.into_iter().filter_map(described).collect();
+        if entries.again || all.len() > MAX_ENTRIES {
+            all.sort_by_key(|(_, _, line, column)| (*line, *column));
+            all.truncate(1);
+            for it in &mut all {
+                it.0 = IlOffset(0);
+            }
+        }
+        Some(all)
+    }
+
+    /// Where the user's `Main` begins, if this module has one: method and IL offsets, one of which each call comes to first.
+    fn entry_point(&self, process: &Process) -> Option<(Token, Vec<IlOffset>)> {
         let user = self.metadata(process).ok()?.user_entry_point().ok()??;
         // The text of an async method is compiled into its state machine.
         let pdb = self.symbols(process).ok().map(Symbols::pdb);
         let body = pdb
             .and_then(|pdb| pdb.move_next_method(user).ok().flatten())
             .unwrap_or(user);
-        Some((
-            body,
-            self.first_point(process, body)
-                .map_or(IlOffset(0), |(offset, ..)| offset),
-        ))
+        let entries = self.entries(process, body).into_iter();
+        let mut offsets: Vec<_> = entries.map(|(offset, ..)| offset).collect();
+        if offsets.is_empty() {
+            offsets.push(IlOffset(0));
+        }
+        Some((body, offsets))
     }
 }
 
@@ -410,20 +477,21 @@ pub(crate) fn is_framework_as_shipped(path: &Path) -> bool {
 #[derive(Debug)]
 pub(crate) struct Entry {
     wanted: bool,
-    breakpoint: Option<Breakpoint>,
+    /// One of them is reached.
+    breakpoints: Vec<Breakpoint>,
 }
 
 impl Entry {
     pub(crate) fn new(wanted: bool) -> Self {
         Self {
             wanted,
-            breakpoint: None,
+            breakpoints: Vec::new(),
         }
     }
 
     /// Whether a callback's breakpoint is the one at the entry, which is then removed.
     pub(crate) fn reached(&mut self, breakpoint: &Com<ICorDebugBreakpoint>) -> bool {
-        let reached = self.breakpoint.as_ref().is_some_and(|it| it.is(breakpoint));
+        let reached = self.breakpoints.iter().any(|it| it.is(breakpoint));
         if reached {
             self.forget();
         }
@@ -432,28 +500,28 @@ impl Entry {
 
     /// Waits for the first line of `Main`, of a module that may be loaded later.
     pub(crate) fn want(&mut self, modules: &Modules, process: &Process) {
-        if self.breakpoint.is_some() {
+        if !self.breakpoints.is_empty() {
             return;
         }
         self.wanted = true;
         let mut loaded = modules.iter();
-        self.breakpoint = loaded.find_map(|module| {
-            let (method, offset) = module.entry_point(process)?;
+        let set = loaded.find_map(|module| {
+            let (method, offsets) = module.entry_point(process)?;
             if module.is_runtime_async(process, method) {
                 return None;
             }
-            let function = module.module.function(method.0);
-            function.and_then(|it| it.break_at(offset.0)).ok()
+            module.break_at_each(method, &offsets).ok()
         });
+        self.breakpoints = set.unwrap_or_default();
     }
 
     /// Removes the breakpoint.
     pub(crate) fn forget(&mut self) {
         self.wanted = false;
-        if let Some(breakpoint) = self.breakpoint.take()
-            && let Err(error) = breakpoint.deactivate()
-        {
-            tracing::debug!(%error, "removing the entry breakpoint");
+        for breakpoint in self.breakpoints.drain(..) {
+            if let Err(error) = breakpoint.deactivate() {
+                tracing::debug!(%error, "removing the entry breakpoint");
+            }
         }
     }
 }
@@ -538,9 +606,9 @@ impl Engine<'_> {
         {
             tracing::debug!(%error, "a module cannot be told from the user's code");
         }
-        if target.entry.wanted && target.entry.breakpoint.is_none()
+        if target.entry.wanted && target.entry.breakpoints.is_empty()
             // The first module with an entry point is the program; the framework's have none.
-            && let Some((method, offset)) = loaded.entry_point(&target.process)
+            && let Some((method, offsets)) = loaded.entry_point(&target.process)
         {
             if loaded.is_runtime_async(&target.process, method) {
                 self.notes.push(
@@ -550,11 +618,8 @@ impl Engine<'_> {
                 );
                 target.entry.forget();
             } else {
-                match module
-                    .function(method.0)
-                    .and_then(|function| function.break_at(offset.0))
-                {
-                    Ok(breakpoint) => target.entry.breakpoint = Some(breakpoint),
+                match loaded.break_at_each(method, &offsets) {
+                    Ok(breakpoints) => target.entry.breakpoints = breakpoints,
                     Err(error) => self
                         .notes
                         .push(format!("the program will not stop at its entry: {error}")),

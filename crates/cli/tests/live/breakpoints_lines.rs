@@ -80,6 +80,16 @@ fn wrong_columns_list_the_statements_of_the_line() {
             .all(|it| (it.start_line, it.end_line) == (marker.line, marker.line))
     );
     assert_eq!(points[1].start_column, points[0].end_column + 1);
+    // In the body of a lambda the statement that the lambda is written in is not meant.
+    let returns = line(FIXTURE, "inner_end") + 1;
+    let spec = at_line(&marker.file.display().to_string(), returns, Some(200));
+    let error = program.request(Request::SetBreakpoint(spec));
+    let error = error.expect_err("no such column");
+    let Some(Details::AvailablePoints(points)) = error.details.as_deref() else {
+        panic!("{error:#?}")
+    };
+    let texts: Vec<_> = points.iter().filter_map(|it| it.text.as_deref()).collect();
+    assert_eq!(texts, ["return y;"]);
     assert!(list(&program).is_empty(), "what was refused is not kept");
 }
 

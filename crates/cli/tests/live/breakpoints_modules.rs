@@ -5,7 +5,9 @@ use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::breakpoints_support::{at_function, at_marker, here, hit, line, list, set, told_states};
+use crate::breakpoints_support::{
+    at_function, at_line, at_marker, here, hit, line, list, set, told_states,
+};
 
 fn launched<'s>(sandbox: &'s Sandbox, how: &str) -> Debuggee<'s> {
     let library = Fixture::named("bp_plugin").dll().display().to_string();
@@ -185,4 +187,25 @@ fn of_two_names_of_a_method_the_one_that_means_more_is_kept() {
         program.cont();
     }
     program.disconnect(Some(true), false);
+}
+
+/// Nothing says which file is meant: the one that was there first has the breakpoint, and the other one is told.
+#[test]
+fn another_file_of_the_same_name_in_a_later_module_is_told_at_the_end() {
+    let sandbox = Sandbox::new();
+    let library = Fixture::named("bp_plugin").dll().display().to_string();
+    let program = sandbox
+        .launch("bp_plugins")
+        .args(["context", &library])
+        .with(|launch| launch.breakpoints = vec![at_line("Shared.cs", 5, None)])
+        .start();
+    for _ in 1..=2 {
+        assert_eq!(program.wait_stop().reasons, hit(1));
+        assert!(here(&program).0.starts_with("Program.Run("));
+        program.cont();
+    }
+    program.expect_exit(0);
+    let notes = program.status().notes.join("\n");
+    let told = "breakpoint 1 at Shared.cs:5 was not set in /plugin/Shared.cs, which Shared.cs could also mean";
+    assert!(notes.contains(told), "{notes}");
 }

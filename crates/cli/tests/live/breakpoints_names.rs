@@ -121,6 +121,31 @@ fn every_kind_of_method_is_found_by_its_names() {
     }
 }
 
+/// Each of two names may come to mean more than the other; one that covers another takes its place, and no number is lost.
+#[test]
+fn other_spellings_of_a_method_are_the_same_breakpoint_or_told_to_be_at_the_same_place() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.launch("bp_names").stop_at_entry().start();
+    program.wait_stop();
+    let (first, _) = set(&program, at_function("bp_names!Program.Later"));
+    let (second, duplicate) = set(&program, at_function("Program.Later(int)"));
+    assert!(!duplicate);
+    let twin = |id: u32| {
+        format!(
+            "breakpoint {id} is at the same place: each counts and stops for itself, and one may be removed"
+        )
+    };
+    assert!(second.notes.contains(&twin(first.id.0)), "{second:#?}");
+    let (_, duplicate) = set(&program, at_function("Program.Later"));
+    assert!(duplicate);
+    let told = list(&program);
+    let notes: Vec<_> = told.iter().map(|it| &it.notes).collect();
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(notes[0].contains(&twin(second.id.0)), "{notes:?}");
+    let (next, _) = set(&program, at_function("Twice"));
+    assert_eq!(next.id.0, second.id.0 + 1);
+}
+
 #[test]
 fn local_functions_inside_others_are_found_by_all_or_some_of_them() {
     let sandbox = Sandbox::new();

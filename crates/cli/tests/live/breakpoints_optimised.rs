@@ -3,7 +3,7 @@
 use host::api::BreakpointState;
 use testkit::sandbox::Sandbox;
 
-use crate::breakpoints_support::{at_marker, here, line, list, set};
+use crate::breakpoints_support::{at_function, at_marker, here, line, list, set};
 
 /// Behind a call that returns something there is a place for a breakpoint only in code that is compiled for debuggers.
 #[test]
@@ -93,4 +93,29 @@ fn a_brace_without_machine_code_says_so() {
     );
     program.cont();
     program.expect_exit(0);
+}
+
+/// Which case is taken, and whether the body of a loop runs, is not known where the method begins.
+#[test]
+fn methods_that_begin_with_a_switch_or_a_loop_stop_once_in_each_call() {
+    let fixture = "bp_entered";
+    let expected = ["entry", "two", "other", "one", "while", "while"];
+    for keep in [false, true] {
+        let sandbox = Sandbox::new();
+        let launch = sandbox.launch(fixture).stop_at_entry().with(|launch| {
+            launch.keep_optimized = keep;
+            launch.breakpoints = vec![at_function("Program.Kind"), at_function("Program.Down")];
+        });
+        let program = launch.start();
+        let mut stops = Vec::new();
+        while program.settle_exit().is_none() {
+            stops.push(here(&program).1);
+            program.cont();
+        }
+        program.expect_exit(0);
+        let expected = expected.map(|it| line(fixture, it));
+        assert_eq!(stops, expected, "optimised: {keep}");
+        let kind = &list(&program)[0];
+        assert_eq!((kind.locations.len(), kind.hits), (3, 3), "{kind:#?}");
+    }
 }

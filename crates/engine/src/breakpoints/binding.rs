@@ -127,9 +127,13 @@ impl Wanted {
             };
             match code_of(home, runs.method, around) {
                 Ok(mut code) => {
-                    code.notes.extend(runs.notes);
-                    slot.add(home.identity(), &code);
-                    self.take(home, vec![code]);
+                    if let Some(first) = code.first_mut() {
+                        first.notes.extend(runs.notes);
+                    }
+                    for code in &code {
+                        slot.add(home.identity(), code);
+                    }
+                    self.take(home, code);
                 }
                 Err(error) => {
                     self.failure = Some(Failure {
@@ -337,6 +341,22 @@ impl Engine<'_> {
             self.note_wrong_texts(*id);
         }
         self.tell_changes(changed);
+    }
+
+    /// Says which files were meant perhaps and have no breakpoint, when the program is over.
+    pub(crate) fn note_other_documents(&mut self) {
+        let named = self.breakpoints.wanted.iter();
+        for it in named.filter(|it| it.spec.enabled && !it.also.is_empty()) {
+            let Place::Line { file, line, .. } = &it.spec.place else {
+                continue;
+            };
+            self.notes.push(format!(
+                "breakpoint {} at {file}:{} was not set in {}, which {file} could also mean: give more of the path",
+                it.id.0,
+                line.0,
+                it.also.join(", ")
+            ));
+        }
     }
 
     /// A module was loaded that the program did not wait for, and of which somebody wants something by now.

@@ -198,10 +198,12 @@ impl FunctionName {
             let slot = self.slot(module, metadata, method, around);
             match code_of(module, method.token, around) {
                 Ok(mut code) => {
-                    if self.has_type_arguments(&method.names) {
-                        code.notes.push(TYPE_ARGUMENTS.into());
+                    if self.has_type_arguments(&method.names)
+                        && let Some(first) = code.first_mut()
+                    {
+                        first.notes.push(TYPE_ARGUMENTS.into());
                     }
-                    found.push(code);
+                    found.extend(code);
                     slots.extend(slot);
                 }
                 Err(error) => match slot.filter(|it| !it.has_code) {
@@ -407,12 +409,13 @@ fn is_argument(known: &str, wanted: &str) -> bool {
     !(wanted.is_empty() || wanted == known || is_parameter)
 }
 
-/// Where the code of a method begins, or why no breakpoint can be set there.
+/// Where the code of a method begins, or why no breakpoint can be set there. In an optimised build a call may begin at one of several
+/// places.
 pub(super) fn code_of(
     module: &LoadedModule,
     method: Token,
     around: Surroundings<'_>,
-) -> Result<Found, Error> {
+) -> Result<Vec<Found>, Error> {
     let pdb = module.symbols(around.process).ok().map(Symbols::pdb);
     let body = pdb
         .and_then(|pdb| pdb.move_next_method(method).ok().flatten())
@@ -429,18 +432,7 @@ pub(super) fn code_of(
     if let Some(error) = obstacle(module, body, around) {
         return Err(error);
     }
-    let (offset, source) = match module.first_point(around.process, body) {
-        Some((offset, path, line, column)) => (
-            offset,
-            Some(Source {
-                path,
-                line: Line(line),
-                column: Some(column),
-            }),
-        ),
-        None => (IlOffset(0), None),
-    };
-    Ok(Found {
+    let found = |offset: IlOffset, source| Found {
         method: body,
         offset,
         shown: BoundLocation {
@@ -452,7 +444,20 @@ pub(super) fn code_of(
         },
         moved: None,
         notes: module_notes(module, around),
-    })
+    };
+    let entries = module.entries(around.process, body);
+    if entries.is_empty() {
+        return Ok(vec![found(IlOffset(0), None)]);
+    }
+    let with_text = entries.into_iter().map(|(offset, path, line, column)| {
+        let source = Source {
+            path,
+            line: Line(line),
+            column: Some(column),
+        };
+        found(offset, Some(source))
+    });
+    Ok(with_text.collect())
 }
 
 #[cfg(test)]

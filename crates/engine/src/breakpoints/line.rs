@@ -9,6 +9,7 @@ use metadata::index::{Binding, Candidate, LinePoint, MatchQuality};
 use metadata::pdb::{Document, Span};
 use metadata::{Symbols, Token};
 
+use super::chosen::{chosen, is_around_lambda};
 use super::dead_points::DeadPoints;
 use super::heads;
 use super::mappable::{self, Compiler};
@@ -16,6 +17,7 @@ use super::offer::{Found, Match, Offer, Rank, Surroundings, is_optimized, module
 use crate::api::{AvailablePoint, BoundLocation, Details, Error, ErrorCode, Line, Source};
 use crate::modules::LoadedModule;
 use crate::source_files::{SourceFiles, parts};
+use crate::stepping::il;
 
 /// Embedded source text larger than this is not unpacked.
 const MAX_EMBEDDED: usize = 32 << 20;
@@ -311,6 +313,14 @@ fn statements(
     let dead = DeadPoints::of(module, around.process);
     let is_place = |it: &LinePoint| !dead.has(it.method(), it.offset);
     let mut all = symbols.candidates_among(document, asked.line.0, asked.column, is_place);
+    // In the body of a lambda a column means a statement of that, not the one that the lambda is written in.
+    let around_lambda = |it: &LinePoint| {
+        let column = asked.column.unwrap_or_default();
+        asked.column.is_some()
+            && (it.span.start_line..=it.span.end_line).contains(&asked.line.0)
+            && is_around_lambda(it, symbols.points(document), (asked.line.0, column))
+    };
+    all.retain(|it| !around_lambda(&it.point));
     let is_on_statement = |it: &Candidate| it.binding != Binding::Next;
     if asked.column.is_none() {
         match all.iter().any(is_on_statement) {
@@ -323,7 +333,8 @@ fn statements(
     }
     if all.is_empty() {
         let points = symbols.points(document).iter();
-        let places = points.filter(|it| is_place(it)).copied().collect();
+        let places = points.filter(|it| is_place(it) && !around_lambda(it));
+        let places = places.copied().collect();
         return Err(no_code(
             asked,
             symbols,
@@ -367,11 +378,15 @@ fn statements(
             }
         };
         let left_out = (place.span != point.span).then_some(point.span.start_line);
+        let is_inside = left_out.is_none() && calls_before(module, &point, &place, around);
         let point = place;
         let start = point.span.start_line;
         let moved = match candidate.binding {
             _ if let Some(line) = left_out => Some(format!(
                 "the optimiser left no code of its own on line {line}; moved to line {start}"
+            )),
+            _ if is_inside => Some(format!(
+                "the optimiser left no code of its own where line {start} begins: the program stops inside it, behind a call"
             )),
             Binding::Exact if start == asked.line.0 => None,
             Binding::Exact | Binding::Within => {
@@ -551,6 +566,18 @@ fn placed(
     Some(statement)
 }
 
+/// Whether anything is called between a point and the place that was found for it.
+fn calls_before(
+    module: &LoadedModule,
+    point: &LinePoint,
+    place: &LinePoint,
+    around: Surroundings<'_>,
+) -> bool {
+    let opened = module.metadata(around.process).ok();
+    let body = opened.and_then(|it| it.body(point.method()).ok().flatten());
+    body.is_some_and(|it| !il::calls_between(it.code, point.offset, place.offset).is_empty())
+}
+
 /// Says that the compiler has made one thing of a statement and what comes before it.
 fn no_code_of_its_own(path: &str, point: &LinePoint, points: &[LinePoint]) -> Error {
     let own = points.iter().filter(|it| it.method() == point.method());
@@ -579,53 +606,6 @@ fn no_code_of_switch(path: &str, line: u32) -> Error {
     );
     Error::new(ErrorCode::InvalidLine, message)
         .hint("set it on a statement before it or on those of its cases, or build without optimisation (a Debug build)")
-}
-
-/// The candidates that a breakpoint belongs to, and those inside them that it does not belong to.
-///
-/// Without a column a breakpoint belongs to the statements that begin on the line, not to lambdas inside them. On a line
-/// in the middle of a statement it belongs to the innermost one.
-fn chosen(
-    all: &[Candidate],
-    column: Option<u32>,
-    points: &[LinePoint],
-) -> (Vec<Candidate>, Vec<Candidate>) {
-    if column.is_some() {
-        return (all.to_vec(), Vec::new());
-    }
-    let within = all.iter().any(|it| it.binding == Binding::Within);
-    let (mut kept, mut inside) = (Vec::new(), Vec::new());
-    for it in all {
-        let span = it.point.span;
-        let beaten = |other: &Candidate| {
-            if within {
-                is_inside(other.point.span, span)
-            } else {
-                is_inside(span, other.point.span)
-            }
-        };
-        // Also inside a statement that is not the first of its method on the line.
-        let in_another = |other: &LinePoint| {
-            other.span.start_line == span.start_line
-                && other.method() != it.point.method()
-                && is_inside(span, other.span)
-        };
-        if all.iter().any(beaten) || !within && points.iter().any(in_another) {
-            inside.push(*it);
-        } else {
-            kept.push(*it);
-        }
-    }
-    if within {
-        inside.clear();
-    }
-    (kept, inside)
-}
-
-fn is_inside(inner: Span, outer: Span) -> bool {
-    inner != outer
-        && (outer.start_line, outer.start_column) <= (inner.start_line, inner.start_column)
-        && (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
 }
 
 /// Says that the source file is not the one that was compiled, if so.

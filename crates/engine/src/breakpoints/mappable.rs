@@ -1,7 +1,8 @@
 //! Where in the IL of a method a breakpoint can be.
 //!
 //! The runtime's compiler keeps a place for a breakpoint where the evaluation stack is empty, behind a call and where an
-//! exception enters; where it optimises, behind a call only if that returns nothing. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
+//! exception enters; where it optimises, behind a call only if that returns nothing. Behind a call means in the same block of
+//! code: where code is jumped to, the call before is forgotten. In a Debug build every statement begins there. An optimised one leaves values on the stack from one
 //! statement to the next, and a statement that begins in between has no machine code of its own: the runtime takes a
 //! breakpoint there, never stops at it, and may even crash when it sets others in the same method.
 
@@ -105,6 +106,7 @@ impl<'c> Places<'c> {
         }
         let mut all = Vec::new();
         let mut jumps: Vec<_> = entered.iter().map(|it| (None, *it)).collect();
+        let joins = joins(body)?;
         let (mut at, mut depth, mut fell, mut called) = (0_usize, 0_u32, true, false);
         while at < code.len() {
             let offset = u32::try_from(at).ok()?;
@@ -113,7 +115,8 @@ impl<'c> Places<'c> {
             } else if !fell {
                 depth = 0;
             }
-            let is_place = depth == 0 || called || entered.contains(&offset);
+            let is_place =
+                depth == 0 || called && !joins.contains(&offset) || entered.contains(&offset);
             let instruction = il::read(code, at)?;
             depth = depth_behind(metadata, code, at, depth)?;
             fell = il::falls_through(code, at);
@@ -168,6 +171,18 @@ impl<'c> Places<'c> {
             (start + 1..=end).contains(to) && !is_between
         })
     }
+}
+
+/// Where blocks of code begin that are come to from elsewhere than from the code before them alone.
+fn joins(body: &MethodBody<'_>) -> Option<HashSet<u32>> {
+    let mut joins: HashSet<u32> = body.clauses.iter().map(|it| it.try_start.0).collect();
+    let mut at = 0;
+    while at < body.code.len() {
+        let instruction = il::read(body.code, at)?;
+        joins.extend(instruction.targets.iter().map(|it| it.0));
+        at = instruction.next;
+    }
+    Some(joins)
 }
 
 /// The depth of the stack behind an instruction; `None` if that cannot be told.

@@ -7,6 +7,7 @@
 //! Invariant: a location is set in the runtime exactly while an enabled breakpoint uses it.
 
 mod binding;
+mod chosen;
 pub(crate) mod dead_points;
 mod function;
 mod heads;

@@ -153,8 +153,8 @@ impl Breakpoints {
     }
 
     /// A breakpoint at the very same place that was set before, with the place written otherwise. Of two names of a method the
-    /// one that says less must be kept: it may mean more as soon as other modules are loaded.
-    pub(super) fn same_as(&self, id: BreakpointId) -> Option<(BreakpointId, Kept)> {
+    /// one that says less must be kept: it may mean more as soon as other modules are loaded. Neither is kept where each may.
+    pub(super) fn same_as(&self, id: BreakpointId) -> Option<(BreakpointId, Option<Kept>)> {
         let entry = self.wanted.iter().find(|it| it.id == id)?;
         if entry.spec.beside_others {
             return None;
@@ -178,8 +178,12 @@ impl Breakpoints {
                 && !entry.bound.is_empty()
                 && (document || function)
         };
-        let mut same = self.wanted.iter().filter(same);
-        same.find_map(|it| Some((it.id, Kept::of(&it.spec.place, &entry.spec.place)?)))
+        let same = self.wanted.iter().filter(same);
+        let mut same: Vec<_> = same
+            .map(|it| (it.id, Kept::of(&it.spec.place, &entry.spec.place)))
+            .collect();
+        same.sort_by_key(|(_, kept)| kept.is_none());
+        same.into_iter().next()
     }
 }
 
@@ -299,9 +303,10 @@ impl Engine<'_> {
             }
             return Err(error);
         }
-        if !duplicate && let Some((first, which)) = self.breakpoints.same_as(id) {
+        if !duplicate && let Some((first, Some(which))) = self.breakpoints.same_as(id) {
             let parsed = Parsed::of(&kept)?;
             let second = self.breakpoints.wanted.pop_if(|it| it.id == id);
+            self.breakpoints.give_back(id);
             let entry = self.breakpoints.find(first)?;
             entry.change(kept, parsed);
             if let Some(second) = second.filter(|_| which == Kept::Second) {
@@ -311,8 +316,10 @@ impl Engine<'_> {
             self.synchronize_breakpoints()?;
             (id, duplicate) = (first, true);
         }
+        let mut told = self.breakpoints.wanted.iter().filter(|it| it.id == id);
+        let breakpoint = told.next().map(|it| self.breakpoints.told(it));
         Ok(Reply::Breakpoint {
-            breakpoint: self.breakpoints.find(id)?.report(),
+            breakpoint: breakpoint.ok_or_else(|| self.breakpoints.unknown(id))?,
             duplicate,
         })
     }
@@ -322,13 +329,8 @@ impl Engine<'_> {
         id: BreakpointId,
         change: BreakpointChange,
     ) -> Result<Reply, Error> {
-        if let Some(enabled) = change.enabled
-            && let Some(breakpoint) = self.exceptions.enable(id, enabled)
-        {
-            return Ok(Reply::ExceptionBreakpoint {
-                breakpoint,
-                duplicate: true,
-            });
+        if let Some(changed) = self.change_exception_breakpoint(id, &change) {
+            return changed;
         }
         let entry = self.breakpoints.find(id)?;
         let before = vec![(id, entry.report())];

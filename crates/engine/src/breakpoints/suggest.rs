@@ -129,6 +129,10 @@ pub(super) fn files(
         .take(FILES)
         .filter_map(|(path, _)| {
             let name = last(path);
+            // The very name is told with where it is: another file has it.
+            if name == last(wanted) {
+                return None;
+            }
             Some((distance(&asked, &name.to_lowercase(), limit)?, name))
         })
         .collect();

@@ -16,8 +16,11 @@ mod names;
 mod overflow;
 mod own_handler;
 mod report;
+mod requests;
 
 pub(crate) use report::report_of;
+#[cfg(test)]
+use requests::same_exceptions;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -29,8 +32,8 @@ use cordebug::bindings::{
 use cordebug::thread::{Frame, Thread};
 
 use crate::api::{
-    BreakpointId, Error, ErrorCode, ExceptionBreakpoint, ExceptionSpec, ExceptionStage, Handler,
-    StopReason, Then, ThreadId,
+    BreakpointId, ExceptionBreakpoint, ExceptionSpec, ExceptionStage, Handler, StopReason, Then,
+    ThreadId,
 };
 use crate::engine::Engine;
 use crate::expressions::{Condition, Hit};
@@ -69,44 +72,6 @@ impl Exceptions {
         self.conditions.remove(&id);
         self.came.remove(&id);
         self.wanted.len() != before
-    }
-
-    /// Adds or changes one; whether it was there.
-    pub(crate) fn set(
-        &mut self,
-        spec: ExceptionSpec,
-        notes: Vec<String>,
-        new_id: impl FnOnce() -> BreakpointId,
-    ) -> (ExceptionBreakpoint, bool) {
-        let same = self
-            .wanted
-            .iter_mut()
-            .find(|it| same_exceptions(&it.spec, &spec));
-        if let Some(same) = same {
-            same.spec = spec;
-            same.notes = notes;
-            self.came.remove(&same.id);
-            return (same.clone(), true);
-        }
-        let added = ExceptionBreakpoint {
-            id: new_id(),
-            spec,
-            hits: 0,
-            notes,
-        };
-        self.wanted.push(added.clone());
-        (added, false)
-    }
-
-    /// Switches one on or off.
-    pub(crate) fn enable(
-        &mut self,
-        id: BreakpointId,
-        enabled: bool,
-    ) -> Option<ExceptionBreakpoint> {
-        let found = self.wanted.iter_mut().find(|it| it.id == id)?;
-        found.spec.enabled = enabled;
-        Some(found.clone())
     }
 
     /// How often exceptions came by one.
@@ -255,12 +220,6 @@ fn wants(spec: &ExceptionSpec, told: Told) -> Option<ExceptionStage> {
     }
 }
 
-/// Whether two breakpoints are for the same exceptions at the same stage: the later one then replaces the earlier.
-fn same_exceptions(one: &ExceptionSpec, other: &ExceptionSpec) -> bool {
-    let stages = |it: &ExceptionSpec| (it.thrown, it.user_unhandled, it.escaping);
-    one.types == other.types && one.except == other.except && stages(one) == stages(other)
-}
-
 /// `types`: the exception's own type first, then those it is derived from.
 fn matches(spec: &ExceptionSpec, types: &[String]) -> bool {
     let names = |list: &[String], subtypes: bool| {
@@ -301,57 +260,6 @@ fn bare(name: &str) -> String {
 }
 
 impl Engine<'_> {
-    pub(crate) fn set_exception_breakpoint(
-        &mut self,
-        spec: ExceptionSpec,
-    ) -> Result<(ExceptionBreakpoint, bool), Error> {
-        let blank = |name: &String| name.trim().is_empty();
-        if spec.types.iter().chain(&spec.except).any(blank) {
-            return Err(Error::new(
-                ErrorCode::InvalidParameter,
-                "an exception type has an empty name",
-            )
-            .hint(
-                "give a type name such as System.InvalidOperationException, or no types for all",
-            ));
-        }
-        let condition = spec.condition.as_deref().filter(|it| !it.trim().is_empty());
-        let condition = condition.map(crate::breakpoints::condition).transpose()?;
-        let condition = condition.map(Rc::new);
-        names::check(self.target.as_ref(), &spec)?;
-        let notes = names::notes(self.target.as_ref(), &spec);
-        let Self {
-            exceptions,
-            breakpoints,
-            ..
-        } = self;
-        let known = exceptions
-            .wanted
-            .iter()
-            .any(|it| same_exceptions(&it.spec, &spec));
-        let id = match spec.id {
-            Some(id) if !known => Some(breakpoints.take_id(id)?),
-            _ => None,
-        };
-        let new_id = || id.unwrap_or_else(|| breakpoints.new_id());
-        let (breakpoint, duplicate) = exceptions.set(spec, notes, new_id);
-        match condition {
-            Some(condition) => exceptions.conditions.insert(breakpoint.id, condition),
-            None => exceptions.conditions.remove(&breakpoint.id),
-        };
-        Ok((breakpoint, duplicate))
-    }
-
-    /// The exception breakpoints as they are now: what their names mean changes with the modules that are loaded.
-    pub(crate) fn exception_breakpoints(&mut self) -> Vec<ExceptionBreakpoint> {
-        for it in &mut self.exceptions.wanted {
-            if let Some(target) = &self.target {
-                it.notes = names::notes(Some(target), &it.spec);
-            }
-        }
-        self.exceptions.wanted.clone()
-    }
-
     /// Says which names of breakpoints no exception can have had, when the program is over.
     pub(crate) fn note_unknown_exceptions(&mut self) {
         let Some(target) = &self.target else { return };

@@ -1,5 +1,7 @@
 //! What the names of exception breakpoints mean: a slip of the pen would else never be noticed.
 
+use std::collections::BTreeSet;
+
 use super::same_type;
 use crate::api::{Error, ErrorCode, ExceptionSpec};
 use crate::breakpoints::suggest;
@@ -80,6 +82,32 @@ pub(super) fn notes(target: Option<&Target>, spec: &ExceptionSpec) -> Vec<String
         }
     }
     notes
+}
+
+/// The full names of the types that some names mean among those that are loaded; one that means none stands for itself.
+pub(super) fn meant(target: &Target, names: &[String]) -> BTreeSet<String> {
+    let mut meant = BTreeSet::new();
+    for wanted in names {
+        let bare = super::bare(wanted);
+        let simple = bare.rsplit('.').next().unwrap_or_default().to_owned();
+        let before = meant.len();
+        for module in target.modules.iter().filter(|it| !it.is_emitted()) {
+            let Ok(opened) = module.metadata(&target.process) else {
+                continue;
+            };
+            let metadata = opened.metadata();
+            if !module.type_names(metadata).may_have(&simple) {
+                continue;
+            }
+            let types = metadata.tokens(metadata::tables::Table::TypeDef);
+            let names = types.filter_map(|it| metadata.full_name(it).ok());
+            meant.extend(names.filter(|it| same_type(it, wanted)));
+        }
+        if meant.len() == before {
+            meant.insert(bare);
+        }
+    }
+    meant
 }
 
 fn names_of(spec: &ExceptionSpec) -> impl Iterator<Item = &str> {

@@ -203,6 +203,18 @@ pub(crate) fn source(
 ) -> Option<Source> {
     let symbols = module.symbols(process).ok()?;
     let pdb = symbols.pdb();
+    // At its beginning, where no text is before it, with the one that is come to.
+    if offset == IlOffset(0)
+        && let Some((_, path, line, column)) = module
+            .entered(process, method)
+            .and_then(|it| it.into_iter().next())
+    {
+        return Some(Source {
+            path,
+            line: Line(line),
+            column: Some(column),
+        });
+    }
     let points = symbols.sequence_points(method).ok()?;
     // Code that no text belongs to is shown with the text before it.
     let before = points

@@ -1,5 +1,7 @@
 //! IL instructions, as far as steps and variables need to know where they lead (ECMA-335 III.1.2, III.3).
 
+use std::collections::BTreeSet;
+
 use metadata::{IlOffset, Token};
 
 use super::position::IlRange;
@@ -21,6 +23,62 @@ pub(super) fn may_jump(code: &[u8], from: IlRange, into: IlRange) -> bool {
         at = instruction.next;
     }
     false
+}
+
+/// Where code comes to first of some offsets.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entries {
+    pub(crate) first: BTreeSet<IlOffset>,
+    /// Whether code may come to one of them once more, or to another one.
+    pub(crate) again: bool,
+}
+
+/// To which of some offsets code comes first from its beginning; `None` if it cannot be read. What an exception enters is left out.
+pub(crate) fn entries(code: &[u8], offsets: &BTreeSet<IlOffset>) -> Option<Entries> {
+    let mut first = BTreeSet::new();
+    follow(code, vec![IlOffset(0)], |at| {
+        let is_one = offsets.contains(&at);
+        if is_one {
+            first.insert(at);
+        }
+        !is_one
+    })?;
+    let mut behind = Vec::new();
+    for at in &first {
+        behind.extend(following(code, *at)?);
+    }
+    let mut again = false;
+    follow(code, behind, |at| {
+        again |= first.contains(&at);
+        !again
+    })?;
+    Some(Entries { first, again })
+}
+
+/// Visits all code that `from` leads to, each instruction once, no further than where `goes_on` says no.
+fn follow(
+    code: &[u8],
+    mut from: Vec<IlOffset>,
+    mut goes_on: impl FnMut(IlOffset) -> bool,
+) -> Option<()> {
+    let mut seen = BTreeSet::new();
+    while let Some(at) = from.pop() {
+        if seen.insert(at) && goes_on(at) {
+            from.extend(following(code, at)?);
+        }
+    }
+    Some(())
+}
+
+/// Where an instruction leads.
+fn following(code: &[u8], at: IlOffset) -> Option<Vec<IlOffset>> {
+    let at = at.0 as usize;
+    let instruction = read(code, at)?;
+    let mut next = instruction.targets;
+    if falls_through(code, at) {
+        next.push(IlOffset(u32::try_from(instruction.next).ok()?));
+    }
+    Some(next)
 }
 
 /// The calls in a range: where each is, and the token of what it calls. Calls of constructors and through pointers are
@@ -663,5 +721,29 @@ mod tests {
         check(&[0x20, 0x00], 0, (0, 1), true);
         check(&[0xfe], 0, (0, 1), true);
         check(&[], 5, (0, 1), false);
+    }
+
+    #[track_caller]
+    fn check_entries(code: &[u8], offsets: &[u32], first: &[u32], again: bool) {
+        let set = |list: &[u32]| list.iter().copied().map(IlOffset).collect();
+        let expected = Entries {
+            first: set(first),
+            again,
+        };
+        assert_eq!(entries(code, &set(offsets)), Some(expected), "{code:x?}");
+    }
+
+    #[test]
+    fn entries_are_where_code_comes_to_first() {
+        // ldarg.0; brfalse.s 5; nop; ret; nop; ret
+        let branch = [0x02, 0x2c, 0x02, 0x00, 0x2a, 0x00, 0x2a];
+        check_entries(&branch, &[3, 5], &[3, 5], false);
+        check_entries(&branch, &[5], &[5], false);
+        check_entries(&branch, &[0, 5], &[0], false);
+        // br.s 3; nop; ldarg.0; brtrue.s 2; ret
+        let while_loop = [0x2b, 0x01, 0x00, 0x02, 0x2d, 0xfc, 0x2a];
+        check_entries(&while_loop, &[2, 3], &[3], true);
+        check_entries(&while_loop, &[6], &[6], false);
+        assert_eq!(entries(&[0x2b, 0x40], &[IlOffset(1)].into()), None);
     }
 }

@@ -88,6 +88,11 @@ impl DebugSession {
         }
     }
 
+    /// The breakpoints as they were when the program was over. Those of a start that failed are not known.
+    pub(crate) fn last_breakpoints(&self) -> Breakpoints {
+        lock(&self.breakpoints).clone().unwrap_or_default()
+    }
+
     /// Takes over why breakpoints are not bound yet: what may be meant by their names is known only when modules are
     /// loaded, and is no event.
     pub(crate) fn learn_reasons(&self, breakpoints: Vec<Breakpoint>) {

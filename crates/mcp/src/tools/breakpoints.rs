@@ -411,7 +411,15 @@ pub(super) async fn list(
 ) -> Result<BreakpointsReport, Error> {
     let session = call
         .registry
-        .find(arguments.session.as_deref(), Which::Live)?;
+        .find(arguments.session.as_deref(), Which::Any)?;
+    if session.is_over() {
+        let (breakpoints, exceptions) = session.last_breakpoints();
+        return Ok(BreakpointsReport::of(
+            session.id(),
+            &breakpoints,
+            &exceptions,
+        ));
+    }
     let (breakpoints, exceptions) = everything(&session).await?;
     breakpoints
         .iter()

@@ -479,6 +479,31 @@ fn breakpoints_that_were_never_reached_are_told_at_the_end() {
     });
 }
 
+/// A report that leaves some out names the tool that tells them, also at the end.
+#[test]
+fn breakpoints_of_a_program_that_is_over_are_listed() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let launch = json!({
+            "program": dll("exits"),
+            "args": ["return", "0"],
+            "breakpoints": [{"file": "no_such.cs", "line": 3}, {"function": "Main", "log_message": "began"}],
+            "exceptions": [{"types": ["System.FormatException"]}],
+        });
+        agent.call("debug_launch", launch).await;
+        for named in [json!({}), json!({"session": "s1"})] {
+            let listed = structured(&agent.call("breakpoint_list", named).await);
+            assert_eq!(listed["session"], "s1", "{listed}");
+            assert_eq!(listed["breakpoints"][0]["state"], "pending", "{listed}");
+            assert_eq!(listed["breakpoints"][1]["hits"], 1, "{listed}");
+            let types = &listed["exception_breakpoints"][0]["types"];
+            assert_eq!(types[0], "System.FormatException", "{listed}");
+        }
+        agent.close().await;
+    });
+}
+
 #[test]
 fn tracepoint_that_slows_a_program_down_says_so() {
     let sandbox = Sandbox::new();

@@ -81,6 +81,14 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "bp_joined",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
+        "bp_entered",
+        "is optimised: what its code still has differs between runtimes",
+    ),
+    (
         "bp_release",
         "is optimised: what its code still has differs between runtimes",
     ),
