@@ -12,6 +12,7 @@ use super::position::{FrameId, IlRange, MethodId, Position, Standing};
 use super::{Leg, MAX_WALK, Trap, TrapKind, awaits, il, remove};
 use crate::api::StepKind;
 use crate::engine::Engine;
+use crate::fields::Fields;
 
 /// How the method is called that asks an async iterator for the next value.
 const ASKS_FOR_THE_NEXT: &str = "MoveNextAsync";
@@ -43,6 +44,11 @@ impl Engine<'_> {
         }
         if kind == StepKind::Into {
             self.arm_handed_on(at.frame, method, is_start, range, leg);
+            let asked = self.asked_through_others(thread, method, range);
+            for body in asked.unwrap_or_default() {
+                let trap = TrapKind::Callback(body, at.frame);
+                leg.traps.extend(self.trap(body, IlOffset(0), trap));
+            }
         }
         // A statement that awaits goes on with its own invocation, not with the next that is called back.
         let awaits = |it: &Trap| matches!(it.kind, TrapKind::Yield(_));
@@ -141,6 +147,48 @@ impl Engine<'_> {
         let pdb = module.symbols(&target.process).ok()?.pdb();
         pdb.async_stepping(body.token()).ok()??;
         Some(body.token())
+    }
+
+    /// The bodies of the async iterators that a statement may ask for the next value through an enumerator of the framework's
+    /// (`ConfigureAwait`, `WithCancellation`).
+    fn asked_through_others(
+        &mut self,
+        thread: &Thread,
+        method: MethodId,
+        range: IlRange,
+    ) -> Option<Vec<MethodId>> {
+        let target = self.target.as_ref()?;
+        let module = target.modules.get(method.module)?;
+        let image = module.metadata(&target.process).ok()?;
+        let code = image.body(method.token).ok()??.code;
+        let asks = |token| {
+            let called = image.metadata().member_ref(token);
+            called.is_ok_and(|it| it.name == ASKS_FOR_THE_NEXT)
+        };
+        if !il::calls(code, range).iter().any(|(_, it)| asks(*it)) {
+            return None;
+        }
+        let machine = self.active_frame(thread)?.first_argument().ok()?;
+        let machine = machine.dereference().ok()??;
+        let target = self.target.as_mut()?;
+        let mut fields = Fields::new(target);
+        let kept = fields.own_fields(&machine, "<>").into_iter();
+        let enumerators = kept.filter_map(|it| fields.object(&it, "_enumerator"));
+        let classes: Vec<_> = enumerators.filter_map(|it| it.class().ok()).collect();
+        let bodies = classes.iter().filter_map(|class| {
+            let module = target.modules.entry(&class.module().ok()?);
+            let metadata = module.metadata(&target.process).ok()?.metadata();
+            let definition = metadata.type_def(Token(class.token().ok()?)).ok()?;
+            let mut methods = definition.methods().flatten();
+            let body = methods.find(|it| it.name().is_ok_and(|it| awaits::is_move_next(&it)))?;
+            let pdb = module.symbols(&target.process).ok()?.pdb();
+            pdb.async_stepping(body.token()).ok()??;
+            Some(MethodId {
+                module: module.identity(),
+                token: body.token(),
+            })
+        });
+        Some(bodies.collect())
     }
 
     /// Where the user's code of a method begins.

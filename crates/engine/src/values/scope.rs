@@ -351,7 +351,17 @@ impl FrameVariables {
     /// that lead to no object, and places that it knows only half.
     fn variable(&self, reader: &Reader<'_>, slot: Slot, ty: &Type) -> Result<Value> {
         let frame = &self.context.frame;
-        let asked = || slot.in_frame(frame);
+        let asked = || {
+            slot.in_frame(frame).map_err(|error| match error.code() {
+                Some(E_INVALIDARG) if !ty.is_reference() && self.is_optimised(reader) => {
+                    Unreadable::InFloatingRegister
+                }
+                Some(CORDBG_E_IL_VAR_NOT_AVAILABLE) if self.is_on_its_way(reader, slot) => {
+                    Unreadable::NotStored
+                }
+                _ => error.into(),
+            })
+        };
         let homes = match ty.is_reference() {
             true => self.homes(reader),
             false => self.optimised_homes(reader),
@@ -385,14 +395,7 @@ impl FrameVariables {
         {
             return Err(Unreadable::NotAnObject { address });
         }
-        let value = asked().map_err(|error| match error.code() {
-            Some(E_INVALIDARG) if !ty.is_reference() => Unreadable::InFloatingRegister,
-            Some(CORDBG_E_IL_VAR_NOT_AVAILABLE) if self.is_on_its_way(reader, slot) => {
-                Unreadable::NotStored
-            }
-            _ => error.into(),
-        })?;
-        reader.of_runtime(&value, Some(ty.clone()))
+        reader.of_runtime(&asked()?, Some(ty.clone()))
     }
 }
 

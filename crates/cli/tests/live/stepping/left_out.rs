@@ -552,6 +552,10 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "is optimised: what its code still has differs between runtimes",
     ),
     (
+        "optimized_enumerated",
+        "is optimised: what it is for is stepped through in tiered",
+    ),
+    (
         "optimized_callbacks",
         "is optimised: what its code still has differs between runtimes",
     ),

@@ -87,3 +87,19 @@ fn a_step_out_of_what_a_lambda_calls_last_ends_in_its_next_call() {
         program.expect_exit(0);
     }
 }
+
+/// What the framework puts around an async iterator asks it for the next value.
+#[test]
+fn a_step_into_an_async_iterator_goes_through_what_is_around_it() {
+    let fixture = "optimized_enumerated";
+    for from in ["configured", "cancelled"] {
+        let sandbox = Sandbox::new();
+        let program = launch_kept(&sandbox, fixture, from);
+        // What is enumerated, then the first value.
+        step(&program, StepKind::Into);
+        step(&program, StepKind::Into);
+        assert_at(&program, fixture, "begins");
+        program.cont();
+        program.expect_exit(0);
+    }
+}
