@@ -15,7 +15,10 @@ const NAME: usize = 200;
 /// Characters told of a value.
 const VALUE: usize = 1000;
 /// What is said of a value whose line only code can tell.
-const WOULD_RUN: &str = "its DebuggerDisplay would run code";
+const WOULD_RUN: [&str; 2] = [
+    "its DebuggerDisplay would run code",
+    "which needs code to run",
+];
 /// Characters told of an error, which may have an exception's stack.
 const PROBLEM: usize = 4000;
 
@@ -71,6 +74,9 @@ pub struct EvaluationEntry {
     /// How many of them are not told.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub left_out: u64,
+    /// Whether there may be more than so many.
+    #[serde(skip)]
+    pub(super) at_least: &'static str,
     /// Where to go on, if some are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
@@ -96,9 +102,11 @@ impl EvaluationEntry {
             member.forget_paths_through_code(is_read);
         }
         (self.left_out, self.next_start) = (report.left_out, report.next_start);
+        self.at_least = report.at_least;
         let of = report.of.map(|of| of.notes).unwrap_or_default();
         // What it said of the value that it gave goes for the one that is told now only if that says so too.
-        let is_over = |it: &String| it.contains(WOULD_RUN) && !of.contains(it);
+        let is_over =
+            |it: &String| WOULD_RUN.iter().any(|would| it.contains(would)) && !of.contains(it);
         self.notes.retain(|it| !is_over(it));
         for note in of.into_iter().chain(report.notes) {
             if !self.notes.contains(&note) {
@@ -233,8 +241,11 @@ impl Render for EvaluationsReport {
                 out.push('\n');
                 push_variables(&mut out, &result.members, 2);
                 if let (1.., Some(next)) = (result.left_out, result.next_start) {
-                    let left = result.left_out;
-                    let _ = writeln!(out, "  … {left} more: evaluate with open and start={next}");
+                    let (least, left) = (result.at_least, result.left_out);
+                    let _ = writeln!(
+                        out,
+                        "  … {least}{left} more: evaluate with open and start={next}"
+                    );
                 }
             }
             if let Some(problem) = &result.problem {

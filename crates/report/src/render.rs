@@ -434,7 +434,7 @@ pub(super) fn push_exceptions(out: &mut String, exceptions: &[ExceptionEntry]) {
                 .message
                 .as_ref()
                 .map_or("", |_| ": this is the text it was made with");
-            // The message of this one is its own; it names those of the others.
+            // Also the words of `engine::exceptions::messages`. The message of this one is its own; it names those of the others.
             let whose = match exception.type_name.as_str() {
                 "System.AggregateException" => "it names the Message",
                 _ => "its Message is that",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::api::{Breakpoint, BreakpointState, StopId};
+use engine::api::{BehindCut, Breakpoint, BreakpointState, StopId};
 
 use super::breakpoints::BreakpointEntry;
 use super::build::Stack;
@@ -43,7 +43,7 @@ struct Seen {
     value: String,
     type_name: String,
     /// Tells whether it has changed behind what its text shows.
-    behind_cut: Option<u64>,
+    behind_cut: Option<BehindCut>,
 }
 
 impl Seen {
@@ -53,6 +53,12 @@ impl Seen {
             type_name: variable.type_name.clone(),
             behind_cut: variable.behind_cut,
         }
+    }
+
+    /// Whether it is known that something behind the cut has changed: only looks that went as far can be compared.
+    fn differs_behind_cut(&self, now: &VariableEntry) -> bool {
+        let both = self.behind_cut.zip(now.behind_cut);
+        both.is_some_and(|(then, now)| then.share == now.share && then.number != now.number)
     }
 
     /// The text of what it was, if it is something else now: `5` of another type is.
@@ -130,10 +136,8 @@ impl Told {
                     continue;
                 };
                 variable.was = seen.unless(variable);
-                variable.changed_inside = variable.was.is_none()
-                    && seen.behind_cut.is_some()
-                    && variable.behind_cut.is_some()
-                    && seen.behind_cut != variable.behind_cut;
+                variable.changed_inside =
+                    variable.was.is_none() && seen.differs_behind_cut(variable);
             }
         }
         if self.variables.len() >= PLACES {

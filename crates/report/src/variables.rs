@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use engine::api::{OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, Variables};
+use engine::api::{
+    BehindCut, OmitReason, Omitted, Value, ValueKind, Variable, VariableKind, Variables,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +59,10 @@ pub struct VariableEntry {
     pub declaration: Option<u64>,
     /// Changes with what lies behind the cut of the value.
     #[serde(skip)]
-    pub behind_cut: Option<u64>,
+    pub behind_cut: Option<BehindCut>,
+    /// Whether its type is another one than that which it is declared with.
+    #[serde(skip)]
+    pub is_of_other_type: bool,
     /// Things to know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -108,6 +113,9 @@ pub struct VariablesReport {
     /// How many are not told.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub left_out: u64,
+    /// Whether there may be more than so many.
+    #[serde(skip)]
+    pub(super) at_least: &'static str,
     /// Where to go on, if some are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
@@ -182,6 +190,7 @@ impl VariableEntry {
             changed_inside: false,
             declaration: None,
             behind_cut: *behind_cut,
+            is_of_other_type: variable.declared_type.is_some(),
             notes,
             members: shown.iter().map(|it| Self::of(it, depth - 1)).collect(),
             more_members: omitted.as_ref().map_or(0, |it| it.count) + cut,
@@ -199,8 +208,9 @@ impl VariableEntry {
     /// `total: decimal = 18.90 (was 9.00)`.
     fn line(&self) -> String {
         let mut line = self.name.clone();
-        // The type of an element says no more than that of its collection.
-        if !self.type_name.is_empty() && self.kind != "element" {
+        // The type of an element says no more than that of its collection, as a rule.
+        let is_told = self.kind != "element" || self.is_of_other_type;
+        if !self.type_name.is_empty() && is_told {
             let _ = write!(line, ": {}", self.type_name);
         }
         let _ = write!(line, " = {}", self.value);
@@ -244,7 +254,7 @@ impl VariablesReport {
             // There is no next page of what cannot be found.
             Some(Omitted {
                 count,
-                reason: OmitReason::Missing,
+                reason: OmitReason::Missing | OmitReason::NotKept,
                 ..
             }) => (*count, None),
             Some(Omitted { count, start, .. }) => (*count, Some(*start)),
@@ -264,7 +274,7 @@ impl VariablesReport {
                 Some(OmitReason::Missing) => Some(
                     "the others were not found: it says that it has more than it has, and is damaged or being changed",
                 ),
-                Some(OmitReason::Count) | None => None,
+                Some(OmitReason::Count | OmitReason::NotKept) | None => None,
             }
             .map(str::to_owned),
         );
@@ -287,9 +297,18 @@ impl VariablesReport {
             of,
             variables: entries.map(marked).collect(),
             left_out,
+            at_least: at_least(variables.omitted.as_ref()),
             next_start,
             notes,
         }
+    }
+}
+
+/// What stands before how many are left out.
+fn at_least(omitted: Option<&Omitted>) -> &'static str {
+    match omitted {
+        Some(it) if it.at_least => "at least ",
+        _ => "",
     }
 }
 
@@ -324,12 +343,13 @@ impl Render for VariablesReport {
             let _ = match (reader, &self.of) {
                 (Reader::Agent, _) => writeln!(
                     out,
-                    "  … {} more: variables_get with start={next}",
-                    self.left_out
+                    "  … {}{} more: variables_get with start={next}",
+                    self.at_least, self.left_out
                 ),
                 (Reader::Person, Some(of)) => writeln!(
                     out,
-                    "  … {} more: `inspect {} from {next}`",
+                    "  … {}{} more: `inspect {} from {next}`",
+                    self.at_least,
                     self.left_out,
                     of.path.as_deref().unwrap_or(&of.name)
                 ),

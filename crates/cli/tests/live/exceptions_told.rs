@@ -50,7 +50,7 @@ fn a_message_that_is_overridden_is_told_as_what_it_was_made_with() {
     expect![[r#"
         TicketException: Some("made with this"), overridden by Some("TicketException")
         Bare: None, overridden by Some("Bare")
-        System.ArgumentOutOfRangeException: Some("too many"), overridden by Some("System.ArgumentOutOfRangeException")
+        System.ArgumentOutOfRangeException: Some("too many (Parameter 'count')\nActual value was 5."), overridden by None
         System.ArgumentException: Some("bad (Parameter 'count')"), overridden by None
     "#]]
     .assert_eq(&told);

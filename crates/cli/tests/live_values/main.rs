@@ -14,6 +14,7 @@ mod large;
 mod looks;
 mod meant;
 mod members;
+mod messages;
 mod moved;
 mod numbers;
 mod optimised;

@@ -6,7 +6,7 @@ use testkit::debuggee::Debuggee;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::support::{at, children, lines, locals, look, says_the_same};
+use crate::support::{at, children, lines, locals, look, says_the_same, stopped};
 
 fn evaluated(program: &Debuggee<'_>, text: &str) -> String {
     let request = Request::Evaluate(Evaluate::read(text));
@@ -246,4 +246,16 @@ fn numbers_in_floating_point_registers_are_told_or_it_is_said_why_not() {
         program.cont();
     }
     program.expect_exit(0);
+}
+
+#[test]
+fn what_a_primary_constructor_has_captured_is_state_of_the_object() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_moved", &["primary"]);
+    let this = look(&program, "this").value;
+    assert_eq!(
+        this.text,
+        "{ rent = 3, name = \"shop\", prices = Count = 2 { 1, 2 }, own = 4 }"
+    );
+    assert_eq!(look(&program, "this.rent").value.text, "3");
 }

@@ -57,9 +57,9 @@ pub use symbols::{
 };
 pub use testing::{TestFailure, TestResults};
 pub use values::{
-    BY_PROXY, FieldLayout, Label, MemoryBytes, ObjectId, ObjectReport, OmitReason, Omitted,
-    OutgoingReference, SetVariable, Value, ValueKind, Variable, VariableKind, VariableScope,
-    Variables, VariablesQuery, View,
+    BY_PROXY, BehindCut, FieldLayout, Label, MemoryBytes, ObjectId, ObjectReport, OmitReason,
+    Omitted, OutgoingReference, SetVariable, Value, ValueKind, Variable, VariableKind,
+    VariableScope, Variables, VariablesQuery, View,
 };
 
 /// What a front end may ask of an engine.

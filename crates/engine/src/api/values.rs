@@ -248,9 +248,9 @@ pub struct Value {
     /// How long a string is, if not all of it is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_length: Option<u64>,
-    /// A number that changes with what lies behind the cut of the text, if it was asked for and is cut.
+    /// What tells whether anything behind the cut of the text changes, if it was asked for and is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub behind_cut: Option<u64>,
+    pub behind_cut: Option<BehindCut>,
     /// Whether this object contains itself by way of what led here; its members are not told again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
@@ -265,6 +265,15 @@ pub struct Value {
     pub omitted: Option<Omitted>,
 }
 
+/// What lies behind the cut of a text, as a number; those of one share can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BehindCut {
+    /// How many elements and members were to be looked at.
+    pub share: u64,
+    /// Changes with them.
+    pub number: u64,
+}
+
 /// What was left out, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
@@ -274,6 +283,9 @@ pub struct Omitted {
     pub start: u64,
     /// Why they were left out.
     pub reason: OmitReason,
+    /// Whether there may be more than so many.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 /// Why something was left out.
@@ -288,6 +300,8 @@ pub enum OmitReason {
     Time,
     /// They were not found: the collection says that it has more than it has.
     Missing,
+    /// They did not come with what exists only in the debugger.
+    NotKept,
 }
 
 /// Variables, as they were asked for.

@@ -12,6 +12,7 @@ mod escaping;
 mod fail_fast;
 mod giving_up;
 mod handler;
+pub(crate) mod messages;
 mod names;
 mod overflow;
 mod own_handler;

@@ -13,6 +13,8 @@ use crate::stack::{Walk, frame};
 use crate::target::Target;
 use crate::values::Question;
 
+use super::messages::{self, Read};
+
 /// Levels of inner exceptions that are followed.
 const MAX_DEPTH: usize = 64;
 /// Exceptions in one report.
@@ -199,14 +201,6 @@ fn is_trace_hidden(target: &mut Target, frame: &Frame) -> Option<bool> {
     Some(metadata.is_stack_trace_hidden(token) || metadata.is_stack_trace_hidden(owner))
 }
 
-/// Types whose `Message` is told as they would.
-const KNOWN_MESSAGES: [&str; 4] = [
-    "System.Exception",
-    "System.ArgumentException",
-    "System.ObjectDisposedException",
-    "System.AggregateException",
-];
-
 /// Reads exceptions; counts them.
 struct Reader<'a> {
     fields: Fields<'a>,
@@ -228,11 +222,14 @@ impl<'a> Reader<'a> {
     fn report(&mut self, exception: &Value, depth: usize) -> ExceptionReport {
         self.left = self.left.saturating_sub(1);
         let type_name = self.type_name(exception);
-        let message_overridden_by = self.message_overridden_by(exception);
-        let message = match &message_overridden_by {
-            Some(_) => self.fields.string(exception, "_message"),
-            None => self.message(exception, &type_name),
+        let overrider = self.message_overrider(exception);
+        let mut parts = Read {
+            fields: &mut self.fields,
+            exception,
         };
+        let known = messages::message(&type_name, &overrider, &mut parts);
+        let message_overridden_by = known.is_none().then_some(overrider);
+        let message = known.or_else(|| self.fields.string(exception, "_message"));
         let (trace, trace_is_cut) = self.trace(exception);
         // Told as C# and everything else here writes it; only the framework's own message has its `Outer+Nested`.
         let as_written = |name: String| match name.split_once('`') {
@@ -295,46 +292,20 @@ impl<'a> Reader<'a> {
         named.unwrap_or_else(|| "an exception whose type cannot be read".into())
     }
 
-    /// What the exception's `Message` gives for the framework's own types, without calling it.
-    fn message(&mut self, exception: &Value, type_name: &str) -> Option<String> {
-        let Some(text) = self.fields.string(exception, "_message") else {
-            return Some(format!("Exception of type '{type_name}' was thrown."));
-        };
-        let named = |name: Option<String>| name.filter(|name| !name.is_empty());
-        if let Some(name) = named(self.fields.string(exception, "_paramName")) {
-            return Some(format!("{text} (Parameter '{name}')"));
-        }
-        if let Some(name) = named(self.fields.string(exception, "_objectName")) {
-            return Some(format!("{text}\nObject name: '{name}'."));
-        }
-        Some(text)
-    }
-
-    /// The type of an exception that overrides `Message`, if it is none whose override is known here.
-    fn message_overridden_by(&mut self, exception: &Value) -> Option<String> {
-        let classes = exception.class_chain().ok()?;
-        for class in &classes {
+    /// The type whose `Message` an exception has.
+    fn message_overrider(&mut self, exception: &Value) -> String {
+        let classes = exception.class_chain().unwrap_or_default();
+        let mut classes = classes.iter();
+        let found = classes.find_map(|class| {
             let token = Token(class.token().ok()?);
             let module = self.fields.modules.entry(&class.module().ok()?);
             let metadata = module.metadata(self.fields.process).ok()?.metadata();
-            let class = metadata.type_def(token).ok()?;
-            let overrides = class
-                .methods()
-                .flatten()
-                .any(|method| method.name().is_ok_and(|name| name == "get_Message"));
-            if !overrides {
-                continue;
-            }
-            let name = metadata.full_name(token).ok()?;
-            let known = match name.as_str() {
-                "System.ArgumentOutOfRangeException" => {
-                    self.fields.object(exception, "_actualValue").is_none()
-                }
-                name => KNOWN_MESSAGES.contains(&name),
-            };
-            return (!known).then_some(name);
-        }
-        None
+            let mut methods = metadata.type_def(token).ok()?.methods().flatten();
+            methods
+                .any(|method| method.name().is_ok_and(|name| name == "get_Message"))
+                .then(|| metadata.full_name(token).ok())?
+        });
+        found.unwrap_or_else(|| "System.Exception".into())
     }
 
     /// The inner exceptions: all of an `AggregateException`, else the one; and how many more there are.

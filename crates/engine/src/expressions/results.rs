@@ -295,6 +295,7 @@ impl Target {
                     count: left,
                     start: members.len() as u64,
                     reason: api::OmitReason::Count,
+                    at_least: false,
                 }),
                 members,
             },

@@ -16,6 +16,17 @@ pub(super) fn constant_of(
     value: ConstantValue<'_>,
 ) -> String {
     let plain = constant_text(value);
+    // What a `T?` has is a constant of `T`.
+    if let signature::Type::Generic {
+        token, arguments, ..
+    } = ty
+        && let [inner] = arguments.as_slice()
+        && metadata
+            .full_name(*token)
+            .is_ok_and(|it| it == "System.Nullable`1")
+    {
+        return constant_of(metadata, inner, name.trim_end_matches('?'), value);
+    }
     let (
         signature::Type::Named {
             token,

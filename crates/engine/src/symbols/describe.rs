@@ -200,8 +200,11 @@ impl<'a> Writer<'_, 'a> {
             (_, false, true) => "readonly ",
             (_, false, false) => "",
         };
+        let is_volatile = matches!(&stored, signature::Type::Modified { modifier, .. }
+            if self.metadata.type_token_text(*modifier, self.names, SHORT).ends_with("IsVolatile"));
+        let volatile = if is_volatile { "volatile " } else { "" };
         let visible = visibility(flags.visibility());
-        let text = format!("{visible}{kind}{ty} {name}{constant}");
+        let text = format!("{visible}{kind}{volatile}{ty} {name}{constant}");
         Ok(Some(member(SymbolKind::Field, name, text)))
     }
 
@@ -278,6 +281,10 @@ impl<'a> Writer<'_, 'a> {
         let named = self.metadata.method_name(method.token(), &none, SHORT)?;
         let name = named.path.join(".");
         let parameters = self.parameters(method, usize::MAX)?;
+        let this = match self.metadata.is_extension(method.token()) {
+            true => "this ",
+            false => "",
+        };
         let modifiers = modifiers(method);
         let returns = match &*raw {
             ".ctor" | ".cctor" => String::new(),
@@ -289,7 +296,7 @@ impl<'a> Writer<'_, 'a> {
             _ => format!("{returns}{name}"),
         };
         let constraints = self.constraints(method)?;
-        let text = format!("{modifiers}{named}({parameters}){constraints}");
+        let text = format!("{modifiers}{named}({this}{parameters}){constraints}");
         Ok(Some(member(SymbolKind::Method, name, text)))
     }
 
@@ -357,7 +364,9 @@ impl<'a> Writer<'_, 'a> {
                 wanted.push("class".to_owned());
             }
             if flags & STRUCT != 0 {
-                wanted.push("struct".to_owned());
+                let is_unmanaged = self.has(parameter.token(), "IsUnmanagedAttribute");
+                let kind = if is_unmanaged { "unmanaged" } else { "struct" };
+                wanted.push(kind.to_owned());
             }
             for constraint in parameter.constraints().take(MAX_PARAMETERS) {
                 let constraint = self.metadata.type_token_text(constraint?, &names, SHORT);
@@ -404,6 +413,10 @@ fn modifier(method: &Method<'_>) -> &'static str {
     let flags = method.flags();
     if flags.is_static() && flags.is_abstract() {
         "static abstract "
+    } else if flags.is_static() && flags.is_virtual() {
+        "static virtual "
+    } else if flags.is_static() && flags.is_pinvoke() {
+        "static extern "
     } else if flags.is_static() {
         "static "
     } else if flags.is_abstract() {

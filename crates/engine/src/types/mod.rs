@@ -24,6 +24,7 @@ mod cache;
 mod dispatch;
 mod lookup;
 mod members;
+pub(crate) mod qualified;
 mod resolve;
 mod runtime;
 mod shapes;

@@ -9,7 +9,7 @@
 //! Invariant: what cannot be proved gets a new number, so that nothing is compared.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use cordebug::handle::Handle;
 use cordebug::thread::{Frame, Thread};
@@ -27,6 +27,9 @@ use super::shape::{CodePlace, generated_kind};
 /// Frames that are looked at; the outer ones of a deeper stack are not known.
 const MAX_FRAMES: usize = 64;
 
+/// Async methods and iterators that are remembered: what calls one stops while that is suspended, and is on no stack.
+const MAX_MACHINES: usize = 64;
+
 /// Ways back to calls that are remembered.
 const MAX_WAYS: usize = 1000;
 
@@ -39,6 +42,8 @@ struct Known {
     last: u64,
     /// By thread: when it was asked, and the calls, outermost first.
     threads: HashMap<u32, (StopId, Vec<Call>)>,
+    /// The objects that hold the variables of async methods and iterators, by the number of the call; the newest last.
+    machines: VecDeque<(u64, Handle)>,
     /// What counts in the loops around a statement.
     ways: HashMap<(ModuleId, Token, u32), Option<Vec<Counter>>>,
 }
@@ -55,7 +60,7 @@ struct Call {
     returns_to: Option<u64>,
     /// What is in the locals that tell that the call it waits for was made once; `None` if that is not known.
     counters: Option<Vec<Vec<u8>>>,
-    /// The object that holds the variables of an async method or iterator.
+    /// The object that holds the variables of an async method or iterator, until it is remembered with the call.
     machine: Option<Handle>,
 }
 
@@ -70,12 +75,6 @@ impl Call {
         self.returns_to.is_some()
             && self.counters.is_some()
             && now == (&before.returns_to, &before.counters)
-    }
-
-    /// The same of where its variables are kept.
-    fn has_machine_of(&self, other: &Self) -> bool {
-        let address = |it: &Self| it.machine.as_ref()?.address().ok().filter(|it| *it != 0);
-        address(self).is_some_and(|it| address(other) == Some(it))
     }
 }
 
@@ -95,6 +94,7 @@ impl Activations {
         let Known {
             last,
             threads,
+            machines,
             ways,
         } = &mut *known;
         let (asked, before) = threads.remove(&id).unwrap_or((StopId(0), Vec::new()));
@@ -125,12 +125,9 @@ impl Activations {
                     || is_called_once().is_some()
                     || (has_stepped && frame.has_stayed(reader, is_innermost))
             };
+            let is_machine = call.machine.is_some();
             let same = match &call.machine {
-                Some(_) => {
-                    let others = threads.values().flat_map(|(_, calls)| calls);
-                    let mut others = others.chain(&before);
-                    others.find(|it| it.has_machine_of(&call)).map(|it| it.id)
-                }
+                Some(machine) => run_of(machines, machine),
                 None => at
                     .and_then(|at| before.get(at))
                     .map(|it| it.id)
@@ -140,9 +137,11 @@ impl Activations {
                 *last += 1;
                 *last
             });
-            let is_known = is_root
-                || call.machine.is_some()
-                || calls.last().is_some_and(|it| it.counters.is_some());
+            if let Some(machine) = call.machine.take() {
+                remember(machines, call.id, machine);
+            }
+            let is_known =
+                is_root || is_machine || calls.last().is_some_and(|it| it.counters.is_some());
             if is_known && !is_innermost {
                 call.counters = frame.counters(reader, &call, ways);
             }
@@ -154,6 +153,24 @@ impl Activations {
         threads.insert(id, (stop.id, calls));
         found
     }
+}
+
+/// The call whose variables an object holds, if it was seen before.
+fn run_of(machines: &VecDeque<(u64, Handle)>, machine: &Handle) -> Option<u64> {
+    let address = |it: &Handle| it.address().ok().filter(|it| *it != 0);
+    let wanted = address(machine)?;
+    let mut known = machines.iter().rev();
+    let found = known.find(|(_, it)| address(it) == Some(wanted));
+    found.map(|(id, _)| *id)
+}
+
+/// Keeps in mind which object a call is; what was seen longest ago makes room.
+fn remember(machines: &mut VecDeque<(u64, Handle)>, id: u64, machine: Handle) {
+    machines.retain(|(known, _)| *known != id);
+    if machines.len() >= MAX_MACHINES {
+        machines.pop_front();
+    }
+    machines.push_back((id, machine));
 }
 
 /// A frame of a walk; of a block that runs apart, with the frame of its method.

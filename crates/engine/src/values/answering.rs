@@ -20,7 +20,7 @@ use super::{Scalar, Snapshot};
 /// Questions of one request.
 const MAX_QUESTIONS: usize = 500;
 /// Elements that one enumeration tells at most.
-const MAX_ELEMENTS: u64 = 1000;
+pub(super) const MAX_ELEMENTS: u64 = 1000;
 /// How many times the limit of one call all calls of a request may take.
 const TOTAL: u32 = 4;
 /// Milliseconds that one call, and all of a request, may take: front ends give up on a request at some time.

@@ -61,7 +61,8 @@ impl Reader<'_> {
         tells
     }
 
-    /// What the user said of how a field is shown. The compiler hides those of events, which hold what was added to these.
+    /// What the user said of how a field is shown. The compiler hides those of events, which hold what was added to these, and
+    /// of captured parameters.
     pub(super) fn browsable(
         &self,
         metadata: Metadata<'_>,
@@ -72,6 +73,11 @@ impl Reader<'_> {
         let browsable = metadata.debugger_browsable(field);
         if browsable != Some(BrowsableState::Never) || !metadata.is_compiler_generated(field) {
             return browsable;
+        }
+        // In builds that are not optimised those of a primary constructor, too, which are the object's state.
+        let generated = GeneratedName::parse(name).map(|it| it.kind);
+        if generated == Some(GeneratedKind::PrimaryParameter) {
+            return None;
         }
         let is_of_event = self.types.definition(declared_in).is_ok_and(|it| {
             let mut events = it.events().flatten();

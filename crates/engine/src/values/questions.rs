@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use crate::types::{Named, Type};
 
+use super::answering::MAX_ELEMENTS;
 use super::{Reader, Result, Snapshot, Unreadable, Value};
 
 /// What is asked about a value.
@@ -127,6 +128,12 @@ impl<'a> Inquiry<'a> {
             noted: RefCell::default(),
             asked: RefCell::default(),
         }
+    }
+
+    /// Whether an enumeration that gave so many was to give no more, and another request can ask for more.
+    pub(super) fn can_give_more(&self, given: u64) -> bool {
+        let limit = self.answers.elements as u64;
+        given >= limit && limit < MAX_ELEMENTS
     }
 
     /// The questions that came up.

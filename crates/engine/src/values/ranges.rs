@@ -88,6 +88,7 @@ impl Engine<'_> {
         told.omitted = (behind < to).then(|| Omitted {
             count: to - behind,
             start: behind - from,
+            at_least: false,
             reason,
         });
         told.notes.push(match to - from {

@@ -258,12 +258,17 @@ fn open_parent(query: &VariablesQuery, told: &mut Variables) {
         told.omitted = Some(Omitted {
             count: count - behind,
             start: behind,
-            reason: OmitReason::Count,
+            reason: if behind < known {
+                OmitReason::Count
+            } else {
+                OmitReason::NotKept
+            },
+            at_least: false,
         });
     }
     if query.count > 0 && behind == known && known < count {
         told.notes.push(format!(
-            "it exists only in the debugger, and only its first {known} elements come with it: `evaluate` a part of it for others"
+            "it exists only in the debugger, and only its first {known} elements come with it: `evaluate` a part of it for others, such as `.Skip({known})` behind it"
         ));
     }
 }

@@ -6,6 +6,7 @@ use cordebug::thread::{Frame, Thread};
 use metadata::csharp::GeneratedKind;
 
 use crate::api::{Error, ErrorCode, VariableKind, VariableScope};
+use crate::expressions::scalar;
 use crate::target::Target;
 use crate::types::{Field, Named, Type, TypeNotes};
 
@@ -136,7 +137,10 @@ impl Roots<'_, '_> {
             child.name = match &step {
                 Step::Member(name) => name.clone(),
                 Step::Index(indexes) => format!("{indexes:?}"),
-                Step::Key(key) => format!("[\"{key}\"]"),
+                Step::Key(key) => {
+                    let units: Vec<u16> = key.encode_utf16().collect();
+                    format!("[{}]", scalar::quoted(&units))
+                }
                 Step::Constant(name) => format!("[{name}]"),
                 Step::Position(position) => format!("[#{position}]"),
             };

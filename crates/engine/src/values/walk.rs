@@ -44,7 +44,8 @@ pub(super) fn no_index(path: &str, at: usize) -> Unreadable {
     Unreadable::Path {
         path: path.to_owned(),
         at,
-        why: "an index is a number".to_owned(),
+        why: "an index is a number, text or constant; `evaluate` computes any other, with side_effects=true where that runs code"
+            .to_owned(),
     }
 }
 

@@ -644,6 +644,78 @@ fn only_variables_of_the_same_call_are_compared() {
 }
 
 #[test]
+fn long_collections_are_compared_whatever_others_do() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let place = Fixture::named("values_untouched").marker("round");
+        let launch = json!({
+            "program": dll("values_untouched"),
+            "breakpoints": [{"file": place.file, "line": place.line}],
+        });
+        agent.call("debug_launch", launch).await;
+        // A longer list before them changes nothing in those behind it.
+        for expected in [
+            "seen round",
+            "seen names ints flags map texts last round",
+            "seen round",
+        ] {
+            let stop = agent.call("debug_continue", json!({})).await;
+            let variables = structured(&stop)["stop"]["variables"].clone();
+            let variables = variables.as_array().cloned().unwrap_or_default();
+            let changed = variables
+                .iter()
+                .filter(|it| it["changed_inside"] == true || !it["was"].is_null());
+            let names: Vec<&str> = changed.filter_map(|it| it["name"].as_str()).collect();
+            assert_eq!(names.join(" "), expected, "{}", text(&stop));
+        }
+        agent.close().await;
+    });
+}
+
+#[test]
+fn what_was_suspended_meanwhile_is_compared_with_its_last_stop() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = Agent::new(&sandbox).await;
+        let fixture = Fixture::named("values_resumed");
+        let at = |marker: &str| {
+            let place = fixture.marker(marker);
+            json!({"file": place.file, "line": place.line})
+        };
+        let markers = ["fetched", "total", "seen", "sum"].map(at);
+        let launch = json!({"program": dll("values_resumed"), "breakpoints": markers});
+        let mut stop = agent.call("debug_launch", launch).await;
+        let mut told = Vec::new();
+        while !structured(&stop)["stop"].is_null() {
+            let variables = structured(&stop)["stop"]["variables"].clone();
+            let variables = variables.as_array().cloned().unwrap_or_default();
+            let changed = variables.iter().filter(|it| it["was"] != json!(null));
+            let changed = changed.map(|it| format!("{} {}", it["name"], it["was"]));
+            told.push(changed.collect::<Vec<_>>().join(", ").replace('"', ""));
+            stop = agent.call("debug_continue", json!({})).await;
+        }
+        // Each call of `Fetch` is another one.
+        let expected = [
+            "",
+            "",
+            "",
+            "total 1, round 0",
+            "",
+            "total 12, round 1",
+            "",
+            "",
+            "seen 0, at 0",
+            "sum 0, number 0",
+            "seen 1, at 1",
+            "sum 1, number 1",
+        ];
+        assert_eq!(told, expected);
+        agent.close().await;
+    });
+}
+
+#[test]
 fn what_changes_behind_the_cut_of_a_line_is_told() {
     let sandbox = Sandbox::new();
     run(async {

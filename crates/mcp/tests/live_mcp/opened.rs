@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::fixtures::Fixture;
 use testkit::sandbox::Sandbox;
 
-use crate::client::{Agent, dll, run, text};
+use crate::client::{Agent, dll, run, structured, text};
 
 async fn stopped(sandbox: &Sandbox) -> Agent {
     let agent = Agent::new(sandbox).await;
@@ -100,6 +100,61 @@ fn a_getter_that_cannot_be_ended_is_named_and_hides_nothing_else() {
         ] {
             assert!(answer.contains(told), "{told}: {answer}");
         }
+        agent.close().await;
+    });
+}
+
+#[test]
+fn proxies_of_closed_types_are_found_and_missing_ones_hide_nothing() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = stopped(&sandbox).await;
+        for (expression, expected) in [
+            (
+                "closed",
+                &["Types: string = \"StringInt32[]\"", "Twice: int = 10"][..],
+            ),
+            (
+                "unseen",
+                &[
+                    "X: int = 5",
+                    "Y: int = 10",
+                    "[0] = 6",
+                    "its DebuggerTypeProxy Gone, nowhere cannot be found",
+                ],
+            ),
+        ] {
+            let open = json!({"expressions": [expression], "side_effects": true, "open": true});
+            let answer = text(&agent.call("evaluate", open).await);
+            for told in expected {
+                assert!(answer.contains(told), "{told}: {answer}");
+            }
+        }
+        agent.close().await;
+    });
+}
+
+#[test]
+fn pages_end_where_nothing_can_follow_and_say_what_is_not_known() {
+    let sandbox = Sandbox::new();
+    run(async {
+        let agent = stopped(&sandbox).await;
+        let open = json!({
+            "expressions": ["counting"], "side_effects": true, "open": true, "start": 50,
+        });
+        let answer = text(&agent.call("evaluate", open).await);
+        let told = "… at least 1 more: evaluate with open and start=100";
+        assert!(answer.contains(told), "{answer}");
+        let path = "System.Linq.Enumerable.Range(0, 130).Where(it => it >= 0)";
+        let page = agent
+            .call("variables_get", json!({"path": path, "start": 100}))
+            .await;
+        let answer = text(&page);
+        assert!(
+            answer.contains("such as `.Skip(100)` behind it"),
+            "{answer}"
+        );
+        assert!(structured(&page)["next_start"].is_null(), "{answer}");
         agent.close().await;
     });
 }

@@ -183,6 +183,14 @@ fn declarations_in_generic_types_constants_and_base_types_are_those_of_the_sourc
             ("Fixed", "public const string Zero = \"a\\u200bb\""),
             ("Fixed", "public static void At(Day day = Day.Monday)"),
             ("Day", "Tuesday = 2"),
+            (
+                "Said",
+                "public static string Twice(this string text, Day? day = Day.Monday)",
+            ),
+            ("Said", "static volatile int Busy"),
+            ("Said", "static extern int getpid()"),
+            ("Said", "Only<T>(T value) where T : unmanaged"),
+            ("ITold", "static virtual int Told()"),
         ] {
             let told = text(&agent.call("type_get", json!({"name": name})).await) + "\n";
             assert!(told.contains(declared), "{declared}:\n{told}");

@@ -91,13 +91,13 @@ fn what_collections_keep_in_their_own_way_is_set_by_their_indexers() {
         agent.say("evaluate", looks).await;
         expect![[r#"
             > variable_set {"force":true,"path":"texts[\"a\"]","value":"\"2\""}
-            ["a"] = Count = 1 { "2" } (was Count = 1 { "1" })
+            ["a"]: ArrayList = Count = 1 { "2" } (was Count = 1 { "1" })
             > variable_set {"force":true,"path":"names[0]","value":"\"m\""}
-            [0] = "m" (was "n")
+            [0]: string = "m" (was "n")
             > variable_set {"force":true,"path":"names[0]","value":"5"}
             !INVALID_PARAMETER: names[0] cannot be set to 5: only its indexer knows how it keeps that
             > variable_set {"force":true,"path":"words[\"w\"]","value":"\"3\""}
-            ["w"] = "3" (was "1")
+            ["w"]: string = "3" (was "1")
             > evaluate {"expressions":["watched[0]","heard.Single()","keyed.Contains(\"bob\")","keyed.Contains(\"ann\")","keyed[0].Name","keyed[^1].Name","keyed[\"bob\"].Name","texts[\"a\"]","names[0]","words[\"w\"]"],"side_effects":true}
             watched[0]: string = "b"
             heard.Single(): string = "Replace"

@@ -321,6 +321,8 @@ impl<'a> Search<'a, '_> {
                     outer = Some(generated.text);
                     generated.local_function().unwrap_or_default().as_bytes()
                 }
+                // How a `with` copies a record: nobody can call it.
+                GeneratedKind::Unspeakable if generated.text == "Clone" => return,
                 GeneratedKind::Unspeakable => generated.text.as_bytes(),
                 _ => return,
             };

@@ -444,6 +444,18 @@ pub(super) const LEFT_OUT: &[(&str, &str)] = &[
         "has no statement that others have not; live_mcp looks at its variables",
     ),
     (
+        "values_untouched",
+        "has no statement that others have not; live_mcp looks at its variables",
+    ),
+    (
+        "values_resumed",
+        "has no statement that others have not; live_mcp looks at its variables",
+    ),
+    (
+        "values_messages",
+        "has no statement that others have not; live_values looks at its variables",
+    ),
+    (
         "values_lies",
         "its collections are damaged; live_values looks at them",
     ),

@@ -9,6 +9,7 @@ use metadata::attributes::BrowsableState;
 use metadata::model::Visibility;
 
 use crate::api::{self, VariableKind};
+use crate::types::qualified::Qualified;
 use crate::types::{Method, ModuleId, Named, Type, TypeNotes};
 
 use super::super::questions::{Answer, What};
@@ -74,27 +75,11 @@ impl Reader<'_> {
     /// The constructor of a type's `DebuggerTypeProxy`.
     pub(crate) fn proxy_constructor(&self, ty: &Type) -> std::result::Result<Method, String> {
         let (full, by, of) = self.proxy_name(ty).ok_or("the type has none")?;
-        let (name, assembly) = match full.split_once(',') {
-            Some((name, rest)) => (name.trim(), rest.split(',').next().map(str::trim)),
-            None => (full.trim(), None),
-        };
-        let missing = || format!("{full} cannot be found");
-        let elsewhere = assembly.filter(|it| !it.is_empty());
-        let elsewhere = elsewhere.and_then(|it| self.types.assembly(it));
-        let module = elsewhere.unwrap_or(by);
-        let opened = self.types.metadata(module).map_err(|it| it.to_string())?;
-        let found = opened.types().find_def(opened.metadata(), name);
-        let token = found.ok_or_else(missing)?.token();
+        let missing = || format!("its DebuggerTypeProxy {full} cannot be found");
         let told = |error: crate::types::TypeError| error.to_string();
-        let open = self.types.open_named(module, token).map_err(told)?;
-        if open.arguments.len() != of.arguments.len() && !open.arguments.is_empty() {
-            return Err(format!("{full} has other type parameters than the type"));
-        }
-        let closed = if open.arguments.is_empty() {
-            Type::Named(open)
-        } else {
-            self.types.close(&open, &of.arguments).map_err(told)?
-        };
+        let name = Qualified::parse(&full).ok_or_else(missing)?;
+        let closed = self.types.qualified(&name, by, &of.arguments);
+        let closed = closed.ok_or_else(missing)?;
         let named = self.types.named(&closed).ok_or_else(missing)?;
         let constructors = self.types.methods(&named, Some(".ctor")).map_err(told)?;
         let takes = |it: &&Method| match it.parameters.as_slice() {
@@ -110,7 +95,9 @@ impl Reader<'_> {
             _ => false,
         };
         let found = constructors.iter().find(takes).cloned();
-        found.ok_or_else(|| format!("{full} has no constructor that takes the object"))
+        found.ok_or_else(|| {
+            format!("its DebuggerTypeProxy {full} has no constructor that takes the object")
+        })
     }
 }
 
@@ -190,9 +177,15 @@ impl Viewer<'_, '_> {
         if self.is_ref_struct(ty) {
             return None;
         }
-        if self.reader.proxy_name(ty).is_some() {
+        // One that is not there takes the place of nothing.
+        if self.reader.proxy_name(ty).is_some() && self.reader.proxy_constructor(ty).is_ok() {
             return Some(Opens::Proxy);
         }
+        self.opens_without_proxy(subject)
+    }
+
+    fn opens_without_proxy(&self, subject: &Subject) -> Option<Opens> {
+        let ty = self.type_of(subject)?;
         let interfaces = self.reader.types.interfaces(ty).ok()?;
         let is_enumerable = |it: &Rc<Named>| {
             let types = self.reader.types;
@@ -215,37 +208,84 @@ impl Viewer<'_, '_> {
         let Children::Members(mut list) = children else {
             return Ok((children, None));
         };
-        let (Some(opens), Some(value)) = (self.opens(subject), self.as_value(subject)) else {
+        let Some(value) = self.as_value(subject) else {
             return Ok((Children::Members(list), None));
         };
+        let opens = self.opens(subject);
         let is_allowed = self.inquiry.is_some();
         let note = match (opens, is_allowed) {
-            (Opens::Proxy, false) => {
+            (Some(Opens::Proxy), false) => {
                 Some("it has a DebuggerTypeProxy, which is shown where code may run".to_owned())
             }
-            (Opens::Elements, false) => {
+            (Some(Opens::Elements), false) => {
                 Some("it can be enumerated: its elements are told where code may run".to_owned())
             }
-            (Opens::Proxy, true) => match self.ask_value(&value, What::Proxy) {
+            (Some(Opens::Proxy), true) => match self.ask_value(&value, What::Proxy) {
                 Ok(proxy) => {
                     list = self.proxy_members(&proxy)?;
                     Some(api::BY_PROXY.to_owned())
                 }
                 Err(Unreadable::WouldRunCode) => None,
-                Err(why) => Some(format!("shown by its fields: {why}")),
-            },
-            (Opens::Elements, true) => match self.enumerated(&value) {
-                Ok(items) => {
-                    let items = self.declared_in(subject, notes, items);
-                    let entries = self.entries(&items, 0, items.count).into_iter();
-                    list.extend(entries.map(|it| self.entry_child(&items, it, "")));
-                    items.note
+                Err(why) => {
+                    self.run_getters(&value, &mut list);
+                    let is_sequence = self.opens_without_proxy(subject).is_some();
+                    let note = match is_sequence {
+                        true => self.add_enumerated(subject, &value, notes, &mut list)?,
+                        false => None,
+                    };
+                    let note = note.map(|it| format!("; {it}")).unwrap_or_default();
+                    Some(format!("shown by its fields: {why}{note}"))
                 }
-                Err(Unreadable::WouldRunCode) => None,
-                Err(why) => Some(why.to_string()),
             },
+            (Some(Opens::Elements), true) => {
+                self.add_enumerated(subject, &value, notes, &mut list)?
+            }
+            (None, _) => None,
         };
-        Ok((Children::Members(list), note))
+        let missing = self.missing_proxy(subject).filter(|_| is_allowed);
+        Ok((Children::Members(list), note.or(missing)))
+    }
+
+    /// Why a type's proxy is not shown, though it has one.
+    fn missing_proxy(&self, subject: &Subject) -> Option<String> {
+        let ty = self.type_of(subject)?;
+        if self.view.raw || self.reader.known(ty) != Known::Plain {
+            return None;
+        }
+        self.reader.proxy_name(ty)?;
+        self.reader.proxy_constructor(ty).err()
+    }
+
+    /// Asks for the properties among members that only their getters can tell.
+    fn run_getters(&self, value: &Value, list: &mut [Child]) {
+        for child in list {
+            if matches!(child.value, Err(Unreadable::WouldRunCode)) {
+                child.value = self.computed(value, &child.name);
+            }
+        }
+    }
+
+    /// Adds what something gives when it is enumerated; with what is to be known about that.
+    fn add_enumerated(
+        &self,
+        subject: &Subject,
+        value: &Value,
+        notes: &TypeNotes,
+        list: &mut Vec<Child>,
+    ) -> Result<Option<String>> {
+        Ok(match self.enumerated(value) {
+            Ok(items) => {
+                let items = self.declared_in(subject, notes, items);
+                let can_go_on = self.inquiry.is_some_and(|it| it.can_give_more(items.count));
+                self.is_enumeration_cut
+                    .set(can_go_on && items.note.is_some());
+                let entries = self.entries(&items, 0, items.count).into_iter();
+                list.extend(entries.map(|it| self.entry_child(&items, it, "")));
+                items.note
+            }
+            Err(Unreadable::WouldRunCode) => None,
+            Err(why) => Some(why.to_string()),
+        })
     }
 
     /// What came out of an enumeration.
@@ -330,7 +370,7 @@ impl Viewer<'_, '_> {
 }
 
 /// A character where a line must stay one.
-fn on_one_line(letter: char) -> impl Iterator<Item = char> {
+pub(super) fn on_one_line(letter: char) -> impl Iterator<Item = char> {
     let (escaped, plain) = if letter.is_control() {
         (Some(letter.escape_default()), None)
     } else {

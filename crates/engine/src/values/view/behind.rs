@@ -1,24 +1,27 @@
 //! What lies behind the cut of a line, as one number: whoever compares two stops learns that it has changed.
 //!
 //! The number is made of the same line with wider limits, and of all elements of an array that holds no references. It
-//! depends on what is there alone, not on where it lies: a garbage collection changes nothing. The limits are of work, not
-//! of time, so that the same values give the same number.
+//! depends on what is there alone, not on where it lies: a garbage collection changes nothing.
+//!
+//! Invariants: the limits are of work, not of time, so that the same values give the same number; where the time was over
+//! there is none. What one variable may use does not depend on what others have used: how far each was looked into is told
+//! with its number, and only numbers of looks that went as far can be compared.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use crate::api::ValueKind;
+use crate::api::{BehindCut, ValueKind};
 
 use super::super::{Place, Value};
 use super::source::Source;
-use super::{Subject, Viewer};
+use super::{Children, Subject, Viewer};
 use crate::types::{Type, TypeNotes};
 
-/// Elements and members that one value's number is made of, and those of a whole reply.
+/// Elements and members that one variable's number is made of, where few share the work, and those of all together.
 const ELEMENTS: u64 = 400;
-pub(super) const ELEMENTS_OF_REPLY: u64 = 2000;
-/// Of one collection or object inside.
-const WIDE: u64 = 256;
+const ELEMENTS_OF_REPLY: u64 = 4000;
+/// Of how many variables' shares there are: where some come into scope the share is the same, as a rule.
+const SHARED_BY: [u64; 4] = [10, 20, 40, 60];
 /// Characters of one text.
 const TEXT: usize = 1 << 16;
 /// Characters of one value inside another.
@@ -32,7 +35,9 @@ impl Viewer<'_, '_> {
         let Some(left) = self.wide.get() else {
             return narrow.min(count);
         };
-        let shown = count.min(WIDE).min(left);
+        // What lies inside the elements has its part.
+        let most = (self.share.get() / 8 * 5).max(1);
+        let shown = count.min(most).min(left);
         self.wide.set(Some(left - shown));
         shown
     }
@@ -56,31 +61,52 @@ impl Viewer<'_, '_> {
         }
     }
 
-    /// The number of a value whose line was cut.
-    pub(super) fn behind_cut(&self, value: &Value, notes: &TypeNotes) -> Option<u64> {
+    /// Finds how many elements and members each of these variables may use, from how many could need any.
+    pub(super) fn share_among(&self, variables: &Children) {
+        let Children::Members(list) = variables else {
+            return;
+        };
+        let needs_some = |it: &&super::Child| {
+            let ty = it.ty.without_ref();
+            *ty != Type::STRING && ty.underlying().is_none()
+        };
+        let count = list.iter().filter(needs_some).count() as u64;
+        let by = SHARED_BY.into_iter().find(|it| count <= *it);
+        // Those behind the last are not told, and so not compared.
+        let by = by.unwrap_or(SHARED_BY[SHARED_BY.len() - 1]);
+        self.share.set(ELEMENTS.min(ELEMENTS_OF_REPLY / by));
+    }
+
+    /// The number of a value whose line was cut; `None` if there was no time to make it.
+    pub(super) fn behind_cut(&self, value: &Value, notes: &TypeNotes) -> Option<BehindCut> {
         let subject = self.subject(value).ok()?;
-        let left = self.wide_of_reply.get();
-        let given = ELEMENTS.min(left);
-        if given == 0 {
-            return None;
-        }
-        self.wide.set(Some(given));
-        let line = self.line(&subject, notes, 0);
-        let rest = self.wide.take().unwrap_or_default();
-        self.wide_of_reply.set(left - (given - rest));
+        let share = self.share.get();
         let mut hasher = DefaultHasher::new();
-        line.text.hash(&mut hasher);
-        self.bytes_of_elements(&subject).hash(&mut hasher);
-        // Lambdas of one method have the same text.
-        if line.kind == ValueKind::Delegate {
-            let value = self.as_value(&subject)?;
-            self.delegate_functions(&value).hash(&mut hasher);
+        let was_late = self.clock.forget_lateness();
+        match self.bytes_of_elements(&subject) {
+            Some(all) => all.hash(&mut hasher),
+            None => {
+                self.wide.set(Some(share));
+                let line = self.line(&subject, notes, 0);
+                self.wide.set(None);
+                line.text.hash(&mut hasher);
+                // Lambdas of one method have the same text.
+                if line.kind == ValueKind::Delegate {
+                    let value = self.as_value(&subject)?;
+                    self.delegate_functions(&value).hash(&mut hasher);
+                }
+            }
         }
-        Some(hasher.finish())
+        let is_late = self.clock.was_late();
+        self.clock.remember_lateness(was_late);
+        (!is_late).then(|| BehindCut {
+            share,
+            number: hasher.finish(),
+        })
     }
 
     /// The elements of an array, or of what keeps its own in one, that are no references.
-    fn bytes_of_elements(&self, subject: &Subject) -> Option<Vec<u8>> {
+    fn bytes_of_elements(&self, subject: &Subject) -> Option<(u64, u64, Vec<u8>)> {
         let items = self.items(subject).ok()??;
         let Source::Array { array, first, .. } = &items.source else {
             return None;
@@ -91,17 +117,18 @@ impl Viewer<'_, '_> {
             return None;
         }
         // Behind the last element of a list is nothing that counts.
-        let used = match first {
+        let used = match *first {
             0 => items.count.min(shape.count),
             _ => shape.count,
         };
-        let first = self.reader.element(array, 0).ok()?;
-        let Place::Memory(start) = first.place else {
+        let start_of_all = self.reader.element(array, 0).ok()?;
+        let Place::Memory(start) = start_of_all.place else {
             return None;
         };
-        let size = u64::from(self.reader.size_of(&first.ty).ok()?);
+        let size = u64::from(self.reader.size_of(&start_of_all.ty).ok()?);
         let length = used.checked_mul(size)?.min(BYTES);
-        let all = self.reader.at(first.ty, start);
-        self.reader.bytes(&all, u32::try_from(length).ok()?).ok()
+        let all = self.reader.at(start_of_all.ty, start);
+        let bytes = self.reader.bytes(&all, u32::try_from(length).ok()?).ok()?;
+        Some((*first, items.count, bytes))
     }
 }

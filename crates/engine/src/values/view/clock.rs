@@ -19,6 +19,7 @@ pub(in crate::values) struct Clock {
     until: Cell<Instant>,
     steps: Cell<u32>,
     is_over: Cell<bool>,
+    was_late: Cell<bool>,
 }
 
 impl Clock {
@@ -29,6 +30,7 @@ impl Clock {
             until: Cell::new(Instant::now() + limit.min(MAX_LOOK)),
             steps: Cell::new(0),
             is_over: Cell::new(false),
+            was_late: Cell::new(false),
         }
     }
 
@@ -72,12 +74,28 @@ impl Clock {
         self.is_over.get()
     }
 
+    /// Whether the time of any part was over since that was forgotten.
+    pub(super) fn was_late(&self) -> bool {
+        self.was_late.get()
+    }
+
+    /// Forgets that, and says what was known.
+    pub(super) fn forget_lateness(&self) -> bool {
+        self.was_late.replace(self.is_over())
+    }
+
+    /// Takes back that it was forgotten.
+    pub(super) fn remember_lateness(&self, was_late: bool) {
+        self.was_late.set(was_late || self.was_late());
+    }
+
     /// Whether the time is over; asked for every small step.
     pub(super) fn is_late(&self) -> bool {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
         if steps.is_multiple_of(STEPS) && Instant::now() >= self.until.get() {
             self.is_over.set(true);
+            self.was_late.set(true);
         }
         self.is_over.get()
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use metadata::Token;
+use metadata::signature::Primitive;
 
 use crate::api::ValueKind;
 use crate::expressions::scalar;
@@ -168,6 +169,9 @@ impl Viewer<'_, '_> {
                 object(format!("[{key}, {item}]"))
             }
             Known::StringBuilder => self.string_builder(value, level).map(Some),
+            Known::Span | Known::ReadOnlySpan | Known::Memory | Known::ReadOnlyMemory => {
+                Ok(self.letters(subject, value, level))
+            }
             Known::Delegate => self.delegate(subject, value, level).map(Some),
             Known::Exception => self.exception(value).map(Some),
             Known::Task | Known::TaskOf => object(self.task(value, known, notes, level)?),
@@ -295,6 +299,39 @@ impl Viewer<'_, '_> {
         Ok(line)
     }
 
+    /// A span or memory of characters as text; `None` if it is of anything else, or cannot be read.
+    fn letters(&self, subject: &Subject, value: &Value, level: u32) -> Option<Line> {
+        let is_letter = |it: &Type| *it == Type::Primitive(Primitive::Char);
+        if !value
+            .ty
+            .as_named()?
+            .arguments
+            .first()
+            .is_some_and(is_letter)
+        {
+            return None;
+        }
+        let items = self.items(subject).ok()??;
+        let count = items.count.min(self.string_limit(level).into());
+        let units = match &items.source {
+            Source::Array { array, first, .. } => self.chars(array, *first, count).ok()?,
+            Source::Places { start, .. } if count > 0 => {
+                let bytes = self.reader.bytes(start, (count * 2) as u32).ok()?;
+                let (units, _) = bytes.as_chunks();
+                units.iter().map(|unit| u16::from_le_bytes(*unit)).collect()
+            }
+            _ => {
+                let unit = |value: Value| self.reader.bytes(&value, 2).ok()?.first_chunk().copied();
+                let entries = self.entries(&items, 0, count).into_iter();
+                let units = entries.map(|it| unit(it.value.ok()?).map(u16::from_le_bytes));
+                units.collect::<Option<Vec<u16>>>()?
+            }
+        };
+        let mut line = self.text_line(&units, items.count, level);
+        line.notes.extend(items.note);
+        Some(line)
+    }
+
     /// So many characters of a `StringBuilder`, from one on.
     pub(super) fn built(&self, value: &Value, from: u64, limit: u64) -> Result<Built> {
         let to = from.saturating_add(limit);
@@ -351,38 +388,6 @@ impl Viewer<'_, '_> {
         let bytes = self.reader.bytes(&first, (count * 2) as u32)?;
         let (units, _) = bytes.as_chunks();
         Ok(units.iter().map(|unit| u16::from_le_bytes(*unit)).collect())
-    }
-
-    fn exception(&self, value: &Value) -> Result<Line> {
-        let subject = self.subject(value)?;
-        let ty = self.type_of(&subject).cloned().unwrap_or(Type::OBJECT);
-        let name = self.reader.types.full_text(&ty);
-        let message = self.any_field(value, &["_message"])?;
-        let text = match self.reader.string(&message, self.view.text_length)? {
-            Some((text, _)) => format!("{name}: {text}{}", self.inner_messages(value)),
-            None => name,
-        };
-        Ok(Line::new(text, ValueKind::Object))
-    }
-
-    /// What the message of an `AggregateException` adds to what it was made with.
-    fn inner_messages(&self, value: &Value) -> String {
-        let names = ["_innerExceptions", "m_innerExceptions"];
-        let Ok(Some(array)) = self.object_in(value, &names) else {
-            return String::new();
-        };
-        let count = self.reader.array(&array).map_or(0, |it| it.count);
-        let message = |at: u64| -> Option<String> {
-            let inner = self.reader.element(&array, at).ok()?;
-            let text = self.any_field(&inner, &["_message"]).ok()?;
-            let (text, _) = self.reader.string(&text, 256).ok()??;
-            Some(format!(" ({text})"))
-        };
-        let mut text: String = (0..count.min(PREVIEW)).filter_map(message).collect();
-        if count > PREVIEW {
-            text.push_str(" …");
-        }
-        text
     }
 
     fn task(&self, value: &Value, known: Known, notes: &TypeNotes, level: u32) -> Result<String> {

@@ -14,6 +14,7 @@ mod clock;
 mod collections;
 mod display;
 mod elements;
+mod exceptions;
 mod framework;
 mod hiding;
 mod ids;
@@ -85,9 +86,12 @@ pub(crate) struct Viewer<'r, 't> {
     clock: clock::Clock,
     /// Elements that lines may still show while they are made with wide limits ([`behind`]).
     wide: Cell<Option<u64>>,
-    wide_of_reply: Cell<u64>,
+    /// How many each variable of a frame may use for that.
+    share: Cell<u64>,
     /// Elements that lines may still show because they were asked for.
     asked_left: Cell<u64>,
+    /// Whether an enumeration was ended before its end, and can be taken further.
+    is_enumeration_cut: Cell<bool>,
     /// The structs and enums whose `DebuggerDisplay` is being made.
     saying: RefCell<Vec<(Type, super::Place)>>,
 }
@@ -108,8 +112,9 @@ impl<'r, 't> Viewer<'r, 't> {
             nesting: nesting::Nesting::default(),
             clock: clock::Clock::start(view.look_limit),
             wide: Cell::new(None),
-            wide_of_reply: Cell::new(behind::ELEMENTS_OF_REPLY),
+            share: Cell::new(0),
             asked_left: Cell::new(MAX_PAGE),
+            is_enumeration_cut: Cell::new(false),
             saying: RefCell::default(),
         }
     }
@@ -378,9 +383,13 @@ impl<'r, 't> Viewer<'r, 't> {
         depth: u32,
     ) -> (Vec<api::Variable>, Option<api::Omitted>) {
         let total = children.count();
+        let is_enumeration_cut = self.is_enumeration_cut.take();
         let mut told = Vec::new();
         let mut reason = api::OmitReason::Count;
         let wanted = count.min(MAX_PAGE);
+        if self.view.to_compare && self.share.get() == 0 {
+            self.share_among(children);
+        }
         match children {
             Children::Members(list) => {
                 let from = usize::try_from(start).unwrap_or(usize::MAX);
@@ -428,10 +437,14 @@ impl<'r, 't> Viewer<'r, 't> {
             // There are more than were counted.
             left = left.max(1);
         }
+        if is_enumeration_cut {
+            left = left.max(1);
+        }
         let omitted = (left > 0).then_some(api::Omitted {
             count: left,
             start: next,
             reason,
+            at_least: is_enumeration_cut,
         });
         (told, omitted)
     }

@@ -348,7 +348,7 @@ impl Viewer<'_, '_> {
         Some((numbers::quoted(&units), end, length))
     }
 
-    fn string_limit(&self, level: u32) -> u32 {
+    pub(super) fn string_limit(&self, level: u32) -> u32 {
         let narrow = if level == 0 {
             self.view.text_length as usize
         } else {
@@ -480,17 +480,56 @@ impl Viewer<'_, '_> {
                 self.is_key_told.set(items.are_groups());
                 let value = self.brief_unless_secret(&key, value, level);
                 self.is_key_told.set(false);
+                let value = self.with_other_type(&entry.value, value);
                 format!("[{key}] = {value}")
             }
             None => {
                 let name = entry.name.as_deref().unwrap_or_default();
                 let told = self.brief_unless_secret(name, value, level);
+                let told = self.with_other_type(&entry.value, told);
                 // The members of a dynamic object have names, the elements of an array only indexes.
                 match name.is_empty() || name.starts_with('[') {
                     true => told,
                     false => format!("{name} = {told}"),
                 }
             }
+        }
+    }
+
+    /// The text of an element with its type, where that is another one than the collection's and the text does not tell it.
+    fn with_other_type(&self, value: &Result<Value>, told: String) -> String {
+        let Ok(value) = value else {
+            return told;
+        };
+        // What is declared by its very type tells nothing new.
+        if !value.ty.is_reference() || told == "null" || told == "***" {
+            return told;
+        }
+        let Ok(subject) = self.subject(value) else {
+            return told;
+        };
+        let (ty, is_boxed) = match &subject {
+            Subject::InPlace(inner, Some(_)) => (&inner.ty, true),
+            Subject::Object(object) if object.ty != value.ty => (&object.ty, false),
+            _ => return told,
+        };
+        if let Type::Primitive(primitive) = ty {
+            let suffix = match primitive {
+                _ if !is_boxed || self.is_hex.get() => "",
+                Primitive::U4 => "u",
+                Primitive::I8 => "L",
+                Primitive::U8 => "UL",
+                Primitive::R4 => "f",
+                Primitive::R8 => "d",
+                _ => "",
+            };
+            return told + suffix;
+        }
+        let is_decimal = is_boxed && self.reader.known(ty) == Known::Decimal;
+        match told.starts_with("{ ") {
+            true => format!("{} {told}", self.reader.types.text(ty)),
+            false if is_decimal => told + "m",
+            false => told,
         }
     }
 
