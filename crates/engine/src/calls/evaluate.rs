@@ -14,6 +14,7 @@ use crate::output::Notice;
 
 use super::collections::Collections;
 use super::others::{ALONE, Others};
+use super::suspending::is_safe_to_abort;
 use super::{CallError, CallSite, Kept, Outcome};
 
 /// How long a thread may take to give up after it was asked, and after it was made to.
@@ -309,15 +310,17 @@ impl Engine<'_> {
             Ended::Wanted(why) => Why::Wanted(why),
             Ended::NeedsOthers => Why::NeedsOthers,
         };
-        // Asked first, then made to.
+        // Asked first, then made to. One that says that it is about to wait looks for that before it goes on.
         let mut asked_before = false;
+        let mut said_so = matches!(why, Why::NeedsOthers);
         for abort in [Eval::abort, Eval::rude_abort] {
             let deadline = Instant::now() + ABORT_LIMIT;
             let mut asked = false;
             // Nothing but what it waits for gets a thread out of the runtime's own waiting.
             let mut waits = 0;
             while Instant::now() < deadline && waits < MAX_WAITS {
-                asked = asked || self.abort(site, eval, top, asked_before, abort);
+                asked = asked || self.abort(site, eval, top, (asked_before, said_so), abort);
+                said_so = false;
                 let until = if asked {
                     deadline.min(Instant::now() + WAIT_STEP)
                 } else {
@@ -386,14 +389,14 @@ impl Engine<'_> {
     }
 
     /// Asks the thread to give up, for which the program must be stopped for a moment; whether it has been asked, or cannot
-    /// be. A thread that has not reached the code yet has nothing around it that would catch the runtime's abort: the program
-    /// would end.
+    /// be. A thread that has not reached the code yet has nothing around it that would catch the runtime's abort, nor has one
+    /// that stands at some places: the program would end.
     fn abort(
         &mut self,
         site: &CallSite,
         eval: &Eval,
         top: Option<u64>,
-        asked_before: bool,
+        (asked_before, said_so): (bool, bool),
         abort: fn(&Eval) -> Result<(), cordebug::Error>,
     ) -> bool {
         // What was asked before may be looping on its way out.
@@ -401,21 +404,29 @@ impl Engine<'_> {
             tracing::warn!(%error, "giving up an evaluation");
             return true;
         }
+        let is_before_10 = self.is_before_10();
+        let held = self.hold(site);
         let Some(target) = &mut self.target else {
             return true;
         };
-        if let Err(error) = target.stop() {
+        let stopped = target.stop();
+        drop(held);
+        if let Err(error) = stopped {
             tracing::debug!(%error, "stopping to give up an evaluation");
             return true;
         }
-        let reached = has_reached_code(&site.thread, top);
-        if reached && let Err(error) = abort(eval) {
+        let is_safe = has_reached_code(&site.thread, top)
+            && (is_before_10
+                || asked_before
+                || said_so
+                || is_safe_to_abort(self.pid, &site.thread));
+        if is_safe && let Err(error) = abort(eval) {
             tracing::debug!(%error, "giving up an evaluation");
         }
         if let Err(error) = target.resume_all() {
             tracing::debug!(%error, "going on to give up an evaluation");
         }
-        reached
+        is_safe
     }
 
     /// Stops the program around an evaluation that goes on as soon as the program does.
@@ -429,12 +440,15 @@ impl Engine<'_> {
         if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
         }
+        let is_stopped = self.target.as_ref().is_none_or(|it| it.is_stopped());
+        let held = (!is_stopped).then(|| self.hold(site)).flatten();
         if let Some(target) = &mut self.target
-            && !target.is_stopped()
+            && !is_stopped
             && let Err(error) = target.stop()
         {
             tracing::warn!(%error, "stopping around an evaluation");
         }
+        drop(held);
     }
 
     /// Takes over what the library has queued, so that an evaluation meets nothing but its own: hits of other threads, and
