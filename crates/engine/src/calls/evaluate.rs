@@ -644,7 +644,14 @@ impl Engine<'_> {
                     return Some(Ended::NeedsOthers);
                 }
             }
-            told if is_of_another(&told, site) => self.told_of_another(told),
+            Callback::CreateThread { ref thread } => {
+                let thread = Thread::new(thread.clone());
+                self.evaluations.others.begins(&thread);
+                self.wants_to_stop(callback);
+            }
+            told if is_of_another(&told, site) && !self.is_inside(&told) => {
+                self.told_of_another(told);
+            }
             // What happens inside is nobody's stop.
             Callback::Breakpoint {
                 thread,
@@ -671,6 +678,12 @@ impl Engine<'_> {
             tracing::debug!(%error, "answering a callback inside an evaluation");
         }
         None
+    }
+
+    /// Whether a callback tells of a thread that what is evaluated has begun.
+    fn is_inside(&self, callback: &Callback) -> bool {
+        let others = &self.evaluations.others;
+        callback.thread().is_some_and(|it| others.has_begun(&it))
     }
 
     /// The end of an evaluation that nobody waits for any more. Its thread is where it was before: a step that was asked
