@@ -8,7 +8,7 @@ use cordebug::eval::Eval;
 use cordebug::hresult as hr;
 use cordebug::thread::{Step, Thread};
 
-use crate::api::{Event, Reply, Request, State};
+use crate::api::{Event, Reply, Request, State, ThreadId};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
 
@@ -154,6 +154,11 @@ impl Evaluations {
         }
     }
 
+    /// The threads on which one still runs that could not be ended.
+    pub(crate) fn stuck(&self) -> Vec<ThreadId> {
+        self.stray.iter().map(|(id, _)| ThreadId(*id)).collect()
+    }
+
     /// Whether one that could not be ended still runs on a thread.
     pub(crate) fn is_stray_on(&self, thread: u32) -> bool {
         self.stray.iter().any(|(id, _)| *id == thread)
@@ -202,9 +207,15 @@ impl Engine<'_> {
         self.evaluations.check()?;
         let noted = self.note_objects();
         self.take_queued()?;
-        let eval = site.thread.eval().map_err(|error| refused(&error))?;
+        let thread = site.thread.id().unwrap_or(0);
+        let is_stray = self.evaluations.is_stray_on(thread);
+        let said = |error| match error {
+            CallError::Unsafe { .. } if is_stray => CallError::StillRunning { thread },
+            error => error,
+        };
+        let eval = site.thread.eval().map_err(|error| said(refused(&error)))?;
         let top = self.top_of(&site.thread);
-        start(&eval)?;
+        start(&eval).map_err(said)?;
         self.freeze_others(site)?;
         // Whoever froze this one does not want it to go on; the call it makes all the same, or nobody would.
         let is_frozen = site.thread.is_frozen().unwrap_or(false);
@@ -433,9 +444,6 @@ impl Engine<'_> {
     pub(super) fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
         let thread = site.thread.id().unwrap_or(0);
         self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
-        self.notes.push(format!(
-            "an evaluation on thread {thread} could not be ended: it goes on when the program does, and the thread reaches its next statement only when it is done"
-        ));
         self.evaluations.stray.push((thread, eval.clone()));
         if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
