@@ -162,6 +162,9 @@ impl Render for ObjectAnswer {
             }
             out.push('\n');
         }
+        if self.fields.is_empty() && self.references.is_empty() && self.padding == 0 {
+            out.push_str("  (none)\n");
+        }
         if self.padding > 0 {
             let unused = text::bytes(self.padding.into());
             let _ = writeln!(out, "  {unused} unused at its end");

@@ -148,7 +148,14 @@ fn what_async_iterators_and_their_closures_hold_is_not_told_before_it_is_assigne
             ],
         );
         on(&program);
-        check(&program, &[("captured", "0"), ("text", "null"), ("kept", if round == "0" { "7" } else { "8" })]);
+        check(
+            &program,
+            &[
+                ("captured", "0"),
+                ("text", "null"),
+                ("kept", if round == "0" { "7" } else { "8" }),
+            ],
+        );
     }
 }
 
