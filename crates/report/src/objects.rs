@@ -292,6 +292,17 @@ mod tests {
     use expect_test::expect;
 
     #[test]
+    fn an_object_without_anything_to_list_says_so() {
+        let report = ObjectAnswer {
+            path: "nothing".into(),
+            type_name: "object".into(),
+            size: 24,
+            ..ObjectAnswer::default()
+        };
+        assert_eq!(report.render(), "nothing: object, 24 bytes\n  (none)");
+    }
+
+    #[test]
     fn memory_is_told_in_lines() {
         let memory = MemoryBytes {
             address: 0x7f_0000,
