@@ -72,6 +72,30 @@ pub fn blocks_suspension(pid: u32, thread: u32) -> bool {
         .is_some_and(|blocked| blocked & SUSPENSION_BIT != 0)
 }
 
+/// Whether the signal by which the runtime suspends threads is on its way to a thread.
+pub(crate) fn awaits_suspension(pid: u32, thread: u32) -> bool {
+    let text = read_text(format!("/proc/{pid}/task/{thread}/status")).unwrap_or_default();
+    let waiting = text.lines().find_map(|line| line.strip_prefix("SigPnd:"));
+    waiting
+        .and_then(|it| u64::from_str_radix(it.trim(), 16).ok())
+        .is_some_and(|it| it & SUSPENSION_BIT != 0)
+}
+
+/// Where the code of a process lies that comes from no file: what was compiled while it runs.
+pub(crate) fn compiled_code(pid: u32) -> Vec<std::ops::Range<u64>> {
+    let maps = read_text(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let range = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let (begin, end) = fields.next()?.split_once('-')?;
+        let is_code = fields.next()?.contains('x');
+        // Compiled code may lie in memory that is mapped twice, which has a name.
+        let has_file = fields.nth(3).is_some_and(|it| !it.starts_with("/memfd:"));
+        let number = |it| u64::from_str_radix(it, 16).ok();
+        (is_code && !has_file).then_some(number(begin)?..number(end)?)
+    };
+    maps.lines().filter_map(range).collect()
+}
+
 /// The system call that a thread is in: its number and arguments. Nothing while it runs.
 pub fn system_call(pid: u32, thread: u32) -> Option<Vec<u64>> {
     let line = read_text(format!("/proc/{pid}/task/{thread}/syscall")).ok()?;

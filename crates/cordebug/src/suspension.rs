@@ -7,10 +7,16 @@
 //! for a moment, as only a tracer may change another thread's mask; and the signal is sent once more as the runtime would
 //! send it, whose handler then forgets the one that was on its way.
 //!
+//! A thread that allocates without end is hard to suspend: whenever it collects, which it may do nearly all of the time, it has the
+//! lock that the runtime's own suspension needs, and takes it again before anybody else. So such a thread is held, by a tracer again,
+//! at a moment at which it runs compiled code, until the signal has been sent to it: [`hold_in_code`].
+//!
 //! Invariant: whatever happens, the thread is traced by nobody when a function here returns, and no signal that was on its
 //! way to it is lost. No exit status is taken: the stop is not waited for but looked for.
 
 use std::io;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::procfs;
@@ -92,6 +98,126 @@ fn signal(process: libc::pid_t, thread: libc::pid_t) -> io::Result<()> {
             &raw const info,
         )
     })
+}
+
+/// How long a thread is held for the runtime to send it the signal.
+const HOLD_LIMIT: Duration = Duration::from_millis(200);
+
+/// A thread that is held. It is let go when the signal is on its way to it, or this is dropped.
+#[derive(Debug)]
+pub struct Held {
+    /// Dropped to let it go.
+    release: Option<mpsc::Sender<()>>,
+    tracer: Option<JoinHandle<()>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.release = None;
+        if let Some(tracer) = self.tracer.take()
+            && tracer.join().is_err()
+        {
+            tracing::warn!("the tracer of a thread panicked");
+        }
+    }
+}
+
+/// Holds a thread at a moment at which it runs code that was compiled while the program runs; nothing if there is none within
+/// the time, or the thread cannot be traced.
+#[must_use]
+pub fn hold_in_code(pid: u32, thread: u32, limit: Duration) -> Option<Held> {
+    let id = libc::pid_t::try_from(thread).ok()?;
+    let code = procfs::compiled_code(pid);
+    let (release, released) = mpsc::channel();
+    let (hold, held) = mpsc::channel();
+    let tracer = std::thread::Builder::new()
+        .name("suspension".into())
+        .spawn(move || {
+            let outcome = hold_traced(id, limit, &code, || {
+                if hold.send(()).is_err() {
+                    return;
+                }
+                let deadline = Instant::now() + HOLD_LIMIT;
+                while Instant::now() < deadline
+                    && !procfs::awaits_suspension(pid, thread)
+                    && released.recv_timeout(LOOK_STEP) == Err(mpsc::RecvTimeoutError::Timeout)
+                {
+                }
+            });
+            if let Err(error) = outcome {
+                tracing::debug!(%error, thread, "holding a thread");
+            }
+        })
+        .ok()?;
+    let tracer = Held {
+        release: Some(release),
+        tracer: Some(tracer),
+    };
+    held.recv().ok().map(|()| tracer)
+}
+
+fn hold_traced(
+    thread: libc::pid_t,
+    limit: Duration,
+    code: &[std::ops::Range<u64>],
+    meanwhile: impl FnOnce(),
+) -> io::Result<()> {
+    let deadline = Instant::now() + limit;
+    // SAFETY: attaches to a thread by its number; no pointer is read or written.
+    checked(unsafe { libc::ptrace(libc::PTRACE_SEIZE, thread, 0_usize, 0_usize) })?;
+    loop {
+        // SAFETY: as above.
+        checked(unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, thread, 0_usize, 0_usize) })?;
+        let at = stopped_at(thread)?;
+        let is_in_code = code.iter().any(|it| it.contains(&at));
+        if is_in_code || Instant::now() > deadline {
+            if is_in_code {
+                meanwhile();
+            }
+            let signal = pending(thread) as usize;
+            // SAFETY: lets the thread go on with the signal that it was about to get; no pointer is read or written.
+            return checked(unsafe { libc::ptrace(libc::PTRACE_DETACH, thread, 0_usize, signal) });
+        }
+        let signal = pending(thread) as usize;
+        // SAFETY: as above.
+        checked(unsafe { libc::ptrace(libc::PTRACE_CONT, thread, 0_usize, signal) })?;
+        std::thread::sleep(LOOK_STEP);
+    }
+}
+
+/// Where a thread stands that was told to stop for its tracer, as soon as it has.
+fn stopped_at(thread: libc::pid_t) -> io::Result<u64> {
+    let deadline = Instant::now() + STOP_LIMIT;
+    loop {
+        // SAFETY: an all-zero value is valid for the kernel to overwrite.
+        let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+        let mut place = libc::iovec {
+            iov_base: (&raw mut registers).cast(),
+            iov_len: size_of::<libc::user_regs_struct>(),
+        };
+        // SAFETY: the kernel writes as many bytes as `place` says at most, which `registers`, a live local, has.
+        let asked = checked(unsafe {
+            libc::ptrace(
+                libc::PTRACE_GETREGSET,
+                thread,
+                libc::NT_PRSTATUS as usize,
+                &raw mut place,
+            )
+        });
+        match asked {
+            #[cfg(target_arch = "x86_64")]
+            Ok(()) => return Ok(registers.rip),
+            #[cfg(target_arch = "aarch64")]
+            Ok(()) => return Ok(registers.pc),
+            // It has not stopped yet.
+            Err(error)
+                if error.raw_os_error() == Some(libc::ESRCH) && Instant::now() < deadline =>
+            {
+                std::thread::sleep(LOOK_STEP / 4);
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn unblock(thread: libc::pid_t) -> io::Result<()> {

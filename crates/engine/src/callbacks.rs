@@ -78,6 +78,12 @@ impl Engine<'_> {
     /// Handles what was put aside for evaluations, as if the runtime told it now; whether something of it stops the program.
     pub(crate) fn handle_postponed(&mut self) -> bool {
         while let Some(callback) = self.postponed.pop_front() {
+            if let Some(ended) = self.thread_that_ended(&callback) {
+                self.notes.push(format!(
+                    "what thread {ended} met while code was evaluated is not told as a stop: it has ended since"
+                ));
+                continue;
+            }
             self.gathered.get_or_insert_default();
             let stops = !self.ending.let_go_wanted && self.wants_to_stop(callback);
             if self.gathered_a_stop(stops) {
@@ -85,6 +91,13 @@ impl Engine<'_> {
             }
         }
         false
+    }
+
+    /// The thread that a callback tells of, if there is none of that number any more.
+    fn thread_that_ended(&self, callback: &Callback) -> Option<u32> {
+        let process = &self.target.as_ref()?.process;
+        let id = callback.thread()?.id().ok()?;
+        process.thread(id).is_err().then_some(id)
     }
 
     /// Tells what was gathered if nothing more of it is on its way; whether the program stays stopped for it.

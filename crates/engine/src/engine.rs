@@ -229,6 +229,7 @@ impl<'a> Engine<'a> {
             stop: self.stop.clone(),
             exit: self.exit.clone(),
             frozen: self.frozen.iter().copied().map(ThreadId).collect(),
+            stuck: self.evaluations.stuck(),
             notes: self.notes.clone(),
             output_end: self.capture.end(),
             memory: {
@@ -673,6 +674,7 @@ impl Status {
             stop: None,
             exit: None,
             frozen: Vec::new(),
+            stuck: Vec::new(),
             notes: Vec::new(),
             output_end: OutputCursor::default(),
             memory: MemoryReads::default(),

@@ -72,11 +72,11 @@ pub(crate) fn for_agents(mut error: Error) -> Error {
                 .replace("ask for the modules;", "modules_get lists them;")
                 .replace(
                     "continue the program, then try again",
-                    "debug_continue lets it end; try again at the next stop",
+                    "debug_continue lets it go on; try again at the next stop",
                 )
                 .replace(
-                    "continue the program, so that it can end; a step of that thread",
-                    "debug_continue lets it end; debug_step of that thread",
+                    "continue the program, so that it goes on; a step of that thread",
+                    "debug_continue lets it go on; debug_step of that thread",
                 )
                 .replace(
                     "search for a part of its name",

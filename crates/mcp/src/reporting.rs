@@ -121,6 +121,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                 threads(session, &mut report);
             }
             report.notes = build::notes(&news.status, 0);
+            report.notes.extend(build::stuck(&news.status));
             if let Some(error) = failure {
                 report.state = SessionState::Failed;
                 // The message says it.
@@ -205,6 +206,7 @@ fn build_report(session: &DebugSession, purpose: Purpose) -> Result<Report, Erro
                     .notes
                     .push("it stopped, and another request has let it run on since".into());
             }
+            report.notes.extend(build::stuck(&status));
             told.notes = status.notes.len();
             if std::mem::replace(&mut told.introduced, report.program.is_some()) {
                 report.program = None;

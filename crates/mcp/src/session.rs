@@ -288,8 +288,12 @@ impl DebugSession {
     }
 
     /// Takes over what is worth knowing of the program and is no event.
-    pub(crate) fn learn_notes(&self, notes: Vec<String>) {
+    pub(crate) fn learn_notes(&self, status: host::api::Status) {
+        let notes = status.notes;
         self.news.send_modify(|news| {
+            if news.status.resumes == status.resumes {
+                news.status.stuck = status.stuck;
+            }
             // What an event told meanwhile is newer.
             if news.status.notes.len() < notes.len() {
                 news.status.notes = notes;

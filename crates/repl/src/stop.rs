@@ -154,6 +154,7 @@ impl Repl {
             build::count_anew(&mut report.breakpoints, &breakpoints);
         }
         report.notes = build::notes(status, self.told.notes);
+        report.notes.extend(build::stuck(status));
         self.told.notes = status.notes.len();
         let introduced = std::mem::replace(&mut self.told.introduced, report.program.is_some());
         if introduced || ended || !self.interactive {

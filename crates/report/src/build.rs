@@ -371,6 +371,19 @@ pub fn notes(status: &Status, seen: usize) -> Vec<String> {
     fresh.map(|note| text::one_line(note, NOTE)).collect()
 }
 
+/// That an evaluation still runs that could not be ended, as long as it does.
+pub fn stuck(status: &Status) -> Option<String> {
+    let ids: Vec<String> = status.stuck.iter().map(|it| it.0.to_string()).collect();
+    let threads = match ids.as_slice() {
+        [] => return None,
+        [only] => format!("thread {only}"),
+        several => format!("threads {}", several.join(", ")),
+    };
+    Some(format!(
+        "an evaluation on {threads} could not be ended: it goes on when the program does, and the thread reaches its next statement only when it is done; if it can never end, start the program again"
+    ))
+}
+
 /// That threads are frozen, for whoever waits for a program that runs.
 pub fn frozen(status: &Status) -> Option<String> {
     let ids: Vec<String> = status.frozen.iter().map(|it| it.0.to_string()).collect();

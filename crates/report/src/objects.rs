@@ -162,6 +162,9 @@ impl Render for ObjectAnswer {
             }
             out.push('\n');
         }
+        if self.fields.is_empty() && self.references.is_empty() && self.padding == 0 {
+            out.push_str("  (none)\n");
+        }
         if self.padding > 0 {
             let unused = text::bytes(self.padding.into());
             let _ = writeln!(out, "  {unused} unused at its end");
@@ -287,6 +290,17 @@ impl Render for MemoryReport {
 mod tests {
     use super::*;
     use expect_test::expect;
+
+    #[test]
+    fn an_object_without_anything_to_list_says_so() {
+        let report = ObjectAnswer {
+            path: "nothing".into(),
+            type_name: "object".into(),
+            size: 24,
+            ..ObjectAnswer::default()
+        };
+        assert_eq!(report.render(), "nothing: object, 24 bytes\n  (none)");
+    }
 
     #[test]
     fn memory_is_told_in_lines() {

@@ -199,6 +199,31 @@ fn what_other_threads_meet_meanwhile_is_told_when_the_program_continues() {
 }
 
 #[test]
+fn what_a_thread_meets_that_was_begun_meanwhile_and_has_ended_is_no_stop() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox);
+    let answer = set(&program, at("answer"));
+    assert_eq!(value(evaluated(&program, "Begins()", false, LONG)), "42");
+    // Nor is it one for a condition that begins a thread.
+    let condition = BreakpointSpec {
+        condition: Some("Begins() == 42".into()),
+        ..at("after")
+    };
+    let after = set(&program, condition);
+    program.cont();
+    let stop = program.wait_stop();
+    let met = |id: &BreakpointId| {
+        let mut reasons = stop.reasons.iter();
+        reasons.any(|it| matches!(it, StopReason::Breakpoint { ids } if ids.contains(id)))
+    };
+    assert!(met(&after) && !met(&answer), "{stop:?}");
+    // What a thread of the program meets is told.
+    program.cont();
+    let stop = program.wait_stop();
+    assert_eq!(stop.reasons, [StopReason::Breakpoint { ids: vec![answer] }]);
+}
+
+#[test]
 fn exceptions_of_other_threads_that_stop_the_program_are_not_lost() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox);

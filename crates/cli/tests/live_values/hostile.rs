@@ -1,6 +1,6 @@
 //! Damaged objects, huge values, secrets: bounded, told, and the program goes on.
 
-use host::api::{Reply, Request, ValueKind, VariablesQuery, View};
+use host::api::{Reply, Request, SetVariable, ValueKind, VariablesQuery, View};
 use testkit::sandbox::Sandbox;
 
 use crate::support::{children, lines, locals, look, stopped, variables};
@@ -219,6 +219,24 @@ fn an_object_can_be_kept_over_continues() {
     program.wait_stop();
     assert_eq!(look(&program, "$1[1]").value.text, "\"y\"");
     program.request(Request::ReleaseObject(1)).expect("let go");
+    // By setting it to null, too.
+    let set = |value: &str| {
+        let set = SetVariable {
+            stop: None,
+            thread: None,
+            frame: 1,
+            path: "$1".into(),
+            value: value.into(),
+            force: false,
+            mask_secrets: false,
+        };
+        match program.request(Request::SetVariable(Box::new(set))) {
+            Ok(Reply::Variables(told)) => told.parent.expect("what was set").value.text,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(set("account").starts_with("{ Balance = "));
+    assert_eq!(set("null"), "null");
     let gone = VariablesQuery {
         path: Some("$1".into()),
         ..VariablesQuery::default()

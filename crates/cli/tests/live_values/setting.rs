@@ -126,6 +126,16 @@ fn what_is_set_is_what_the_program_finds() {
 }
 
 #[test]
+fn an_entry_that_is_not_there_is_refused_with_how_it_may_be_added() {
+    let sandbox = Sandbox::new();
+    let program = stopped(&sandbox, "values_collections", &["stop"]);
+    let asked = Request::SetVariable(Box::new(request(0, "dictionary[\"ten\"]", "10")));
+    let error = program.request(asked).expect_err("no such entry");
+    let hint = error.hint.clone().unwrap_or_default();
+    assert!(hint.contains("an indexer may add it"), "{error:?}");
+}
+
+#[test]
 fn what_cannot_be_set_is_refused_with_a_reason() {
     let sandbox = Sandbox::new();
     let program = stopped(&sandbox, "values_set", &["stop"]);

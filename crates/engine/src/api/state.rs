@@ -70,6 +70,9 @@ pub struct Status {
     /// The threads that the user has frozen: they do not run when the program does.
     #[serde(default)]
     pub frozen: Vec<ThreadId>,
+    /// The threads on which an evaluation still runs that could not be ended.
+    #[serde(default)]
+    pub stuck: Vec<ThreadId>,
     /// Things a user should know, such as a slow memory path or a wait that had to be given up.
     pub notes: Vec<String>,
     /// End of the captured output so far.

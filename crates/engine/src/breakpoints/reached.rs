@@ -45,7 +45,8 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn is_before_10(&self) -> bool {
+    /// Whether the runtime is older than .NET 10.
+    pub(crate) fn is_before_10(&self) -> bool {
         let major = |it: &RuntimeVersion| it.0.split('.').next()?.parse().ok();
         let version: Option<u32> = self.runtime.as_ref().and_then(major);
         version.is_some_and(|it| it < 10)

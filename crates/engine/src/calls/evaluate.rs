@@ -8,12 +8,13 @@ use cordebug::eval::Eval;
 use cordebug::hresult as hr;
 use cordebug::thread::{Step, Thread};
 
-use crate::api::{Event, Reply, Request, State};
+use crate::api::{Event, Reply, Request, State, ThreadId};
 use crate::engine::{Engine, Input};
 use crate::output::Notice;
 
 use super::collections::Collections;
 use super::others::{ALONE, Others};
+use super::suspending::is_safe_to_abort;
 use super::{CallError, CallSite, Kept, Outcome};
 
 /// How long a thread may take to give up after it was asked, and after it was made to.
@@ -153,6 +154,11 @@ impl Evaluations {
         }
     }
 
+    /// The threads on which one still runs that could not be ended.
+    pub(crate) fn stuck(&self) -> Vec<ThreadId> {
+        self.stray.iter().map(|(id, _)| ThreadId(*id)).collect()
+    }
+
     /// Whether one that could not be ended still runs on a thread.
     pub(crate) fn is_stray_on(&self, thread: u32) -> bool {
         self.stray.iter().any(|(id, _)| *id == thread)
@@ -201,9 +207,15 @@ impl Engine<'_> {
         self.evaluations.check()?;
         let noted = self.note_objects();
         self.take_queued()?;
-        let eval = site.thread.eval().map_err(|error| refused(&error))?;
+        let thread = site.thread.id().unwrap_or(0);
+        let is_stray = self.evaluations.is_stray_on(thread);
+        let said = |error| match error {
+            CallError::Unsafe { .. } if is_stray => CallError::StillRunning { thread },
+            error => error,
+        };
+        let eval = site.thread.eval().map_err(|error| said(refused(&error)))?;
         let top = self.top_of(&site.thread);
-        start(&eval)?;
+        start(&eval).map_err(said)?;
         self.freeze_others(site)?;
         // Whoever froze this one does not want it to go on; the call it makes all the same, or nobody would.
         let is_frozen = site.thread.is_frozen().unwrap_or(false);
@@ -309,15 +321,17 @@ impl Engine<'_> {
             Ended::Wanted(why) => Why::Wanted(why),
             Ended::NeedsOthers => Why::NeedsOthers,
         };
-        // Asked first, then made to.
+        // Asked first, then made to. One that says that it is about to wait looks for that before it goes on.
         let mut asked_before = false;
+        let mut said_so = matches!(why, Why::NeedsOthers);
         for abort in [Eval::abort, Eval::rude_abort] {
             let deadline = Instant::now() + ABORT_LIMIT;
             let mut asked = false;
             // Nothing but what it waits for gets a thread out of the runtime's own waiting.
             let mut waits = 0;
             while Instant::now() < deadline && waits < MAX_WAITS {
-                asked = asked || self.abort(site, eval, top, asked_before, abort);
+                asked = asked || self.abort(site, eval, top, (asked_before, said_so), abort);
+                said_so = false;
                 let until = if asked {
                     deadline.min(Instant::now() + WAIT_STEP)
                 } else {
@@ -386,14 +400,14 @@ impl Engine<'_> {
     }
 
     /// Asks the thread to give up, for which the program must be stopped for a moment; whether it has been asked, or cannot
-    /// be. A thread that has not reached the code yet has nothing around it that would catch the runtime's abort: the program
-    /// would end.
+    /// be. A thread that has not reached the code yet has nothing around it that would catch the runtime's abort, nor has one
+    /// that stands at some places: the program would end.
     fn abort(
         &mut self,
         site: &CallSite,
         eval: &Eval,
         top: Option<u64>,
-        asked_before: bool,
+        (asked_before, said_so): (bool, bool),
         abort: fn(&Eval) -> Result<(), cordebug::Error>,
     ) -> bool {
         // What was asked before may be looping on its way out.
@@ -401,40 +415,48 @@ impl Engine<'_> {
             tracing::warn!(%error, "giving up an evaluation");
             return true;
         }
+        let is_before_10 = self.is_before_10();
+        let held = self.hold(site);
         let Some(target) = &mut self.target else {
             return true;
         };
-        if let Err(error) = target.stop() {
+        let stopped = target.stop();
+        drop(held);
+        if let Err(error) = stopped {
             tracing::debug!(%error, "stopping to give up an evaluation");
             return true;
         }
-        let reached = has_reached_code(&site.thread, top);
-        if reached && let Err(error) = abort(eval) {
+        let is_safe = has_reached_code(&site.thread, top)
+            && (is_before_10
+                || asked_before
+                || said_so
+                || is_safe_to_abort(self.pid, &site.thread));
+        if is_safe && let Err(error) = abort(eval) {
             tracing::debug!(%error, "giving up an evaluation");
         }
         if let Err(error) = target.resume_all() {
             tracing::debug!(%error, "going on to give up an evaluation");
         }
-        reached
+        is_safe
     }
 
     /// Stops the program around an evaluation that goes on as soon as the program does.
     pub(super) fn leave_stuck(&mut self, site: &CallSite, eval: &Eval) {
         let thread = site.thread.id().unwrap_or(0);
         self.evaluations.disabled = Some(format!("it still runs on thread {thread}"));
-        self.notes.push(format!(
-            "an evaluation on thread {thread} could not be ended: it goes on when the program does, and the thread reaches its next statement only when it is done"
-        ));
         self.evaluations.stray.push((thread, eval.clone()));
         if let Err(error) = self.keep_suspendable(site, true) {
             tracing::warn!(%error, "stopping around an evaluation");
         }
+        let is_stopped = self.target.as_ref().is_none_or(|it| it.is_stopped());
+        let held = (!is_stopped).then(|| self.hold(site)).flatten();
         if let Some(target) = &mut self.target
-            && !target.is_stopped()
+            && !is_stopped
             && let Err(error) = target.stop()
         {
             tracing::warn!(%error, "stopping around an evaluation");
         }
+        drop(held);
     }
 
     /// Takes over what the library has queued, so that an evaluation meets nothing but its own: hits of other threads, and
@@ -630,7 +652,14 @@ impl Engine<'_> {
                     return Some(Ended::NeedsOthers);
                 }
             }
-            told if is_of_another(&told, site) => self.told_of_another(told),
+            Callback::CreateThread { ref thread } => {
+                let thread = Thread::new(thread.clone());
+                self.evaluations.others.begins(&thread);
+                self.wants_to_stop(callback);
+            }
+            told if is_of_another(&told, site) && !self.is_inside(&told) => {
+                self.told_of_another(told);
+            }
             // What happens inside is nobody's stop.
             Callback::Breakpoint {
                 thread,
@@ -657,6 +686,12 @@ impl Engine<'_> {
             tracing::debug!(%error, "answering a callback inside an evaluation");
         }
         None
+    }
+
+    /// Whether a callback tells of a thread that what is evaluated has begun.
+    fn is_inside(&self, callback: &Callback) -> bool {
+        let others = &self.evaluations.others;
+        callback.thread().is_some_and(|it| others.has_begun(&it))
     }
 
     /// The end of an evaluation that nobody waits for any more. Its thread is where it was before: a step that was asked

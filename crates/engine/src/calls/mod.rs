@@ -108,6 +108,10 @@ pub(crate) enum CallError {
     )]
     Disabled { earlier: String },
     #[error(
+        "code cannot be run on thread {thread}: an evaluation that could not be ended still runs on it"
+    )]
+    StillRunning { thread: u32 },
+    #[error(
         "nothing can be run on thread {thread}: it blocks the signal by which the runtime suspends threads, so what does not end could never be given up, and that cannot be changed: {why}"
     )]
     Unstoppable { thread: u32, why: String },
@@ -140,6 +144,9 @@ impl From<crate::types::TypeError> for CallError {
     }
 }
 
+/// What becomes of an evaluation that could not be ended.
+const STUCK: &str = "continue the program, so that it goes on; a step of that thread waits for it; if it can never end, start the program again";
+
 /// How to let the other threads run. Front ends that have another way replace it.
 const LET_OTHERS_RUN: &str = "let the other threads run by `,threads` behind the expression";
 
@@ -155,19 +162,21 @@ impl From<CallError> for Error {
             CallError::Unsafe { .. } => {
                 told.hint("step or run to a breakpoint in code that is not optimised: there code can be run wherever the program stopped by itself, in optimised code at few places")
             }
-            CallError::Disabled { .. } => told.hint("continue the program, then try again"),
+            CallError::Disabled { .. } | CallError::StillRunning { .. } => told.hint(
+                "continue the program, then try again; if it can never end, start the program again",
+            ),
             CallError::Unstoppable { .. } => told.hint(
                 "evaluate it in a frame of another thread, and end any other debugger or tracer of the program",
             ),
             CallError::TimedOut { stuck: true, others, .. } => {
-                let end = "continue the program, so that it can end; a step of that thread waits for it";
+                let end = STUCK;
                 told.hint(match others {
                     true => end.to_owned(),
                     false => format!("{end}. If it waits for a lock of another thread, {LET_OTHERS_RUN}"),
                 })
             }
             CallError::NeedsOthers { more } if !more.is_empty() => {
-                told.hint("continue the program, so that it can end; a step of that thread waits for it")
+                told.hint(STUCK)
             }
             CallError::NeedsOthers { .. } => told.hint(LET_OTHERS_RUN),
             CallError::TimedOut { others: true, more, .. } => told.hint(match more.is_empty() {

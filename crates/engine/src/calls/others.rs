@@ -5,7 +5,8 @@
 //! may be let go, they are when an evaluation is not done in a moment.
 //!
 //! Invariant: nothing is lost that a thread meets once it was let go. What may stop the program holds that thread where it
-//! is, and is handled when the program continues. Threads of which something waits to be handled stay where they are, too,
+//! is, and is handled when the program continues; what a thread meets that the evaluation itself has begun is passed over, as on
+//! its own thread. Threads of which something waits to be handled stay where they are, too,
 //! and so does the one that the program is stopped at.
 
 use std::fmt::Write as _;
@@ -32,6 +33,10 @@ const COLLECTOR: &str = ".NET BGC";
 pub(super) struct Others {
     /// Those that were frozen before.
     frozen: Vec<Thread>,
+    /// Those that there were before.
+    before: Vec<u32>,
+    /// Those that what is evaluated has begun.
+    begun: Vec<u32>,
     /// Whether it was told that they are needed, although they may not be let go.
     pub(super) needed: bool,
     /// Whether they were let go.
@@ -62,6 +67,22 @@ impl Others {
         self.released.contains(&id)
     }
 
+    /// Whether what is evaluated has begun a thread itself: one that was not there before, while none but its own ran.
+    pub(super) fn has_begun(&self, thread: &Thread) -> bool {
+        let id = thread.id();
+        id.is_ok_and(|id| self.begun.contains(&id))
+    }
+
+    /// A thread begins.
+    pub(super) fn begins(&mut self, thread: &Thread) {
+        if let Ok(id) = thread.id()
+            && !self.were_let_go()
+            && !self.before.contains(&id)
+        {
+            self.begun.push(id);
+        }
+    }
+
     /// What became of those that were let go, to be said behind why an evaluation was given up.
     pub(super) fn told(&self) -> String {
         let mut told = String::new();
@@ -75,9 +96,11 @@ impl Others {
 impl Engine<'_> {
     /// Keeps all other threads still.
     pub(super) fn freeze_others(&mut self, site: &CallSite) -> Result<(), CallError> {
-        self.stopped_target()
-            .map_err(|error| CallError::Refused(error.message))?;
+        let target = self.stopped_target();
+        let target = target.map_err(|error| CallError::Refused(error.message))?;
+        let threads = target.process.threads().map_err(|error| refused(&error))?;
         self.evaluations.others = Others {
+            before: threads.iter().filter_map(|it| it.id().ok()).collect(),
             frozen: self.freeze_all_but(&site.thread)?,
             ..Others::default()
         };

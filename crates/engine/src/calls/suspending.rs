@@ -7,7 +7,9 @@
 
 use std::time::{Duration, Instant};
 
-use cordebug::suspension;
+use cordebug::bindings::USER_WAIT_SLEEP_JOIN;
+use cordebug::thread::Thread;
+use cordebug::{procfs, suspension};
 use metadata::signature::Primitive;
 
 use crate::engine::Engine;
@@ -21,6 +23,9 @@ const ATTEMPTS: [i32; 3] = [20, 100, 500];
 
 /// Between two looks at the mask of a thread that runs.
 const LOOK_STEP: Duration = Duration::from_millis(1);
+
+/// How long a thread is looked for at a place where it can be suspended.
+const HOLD_LIMIT: Duration = Duration::from_millis(500);
 
 /// How much longer than it should an attempt may take.
 const GRACE: Duration = Duration::from_secs(2);
@@ -49,12 +54,21 @@ impl Engine<'_> {
                 return Ok(());
             };
             // Inside the handler of the trap the mask has what the thread came with.
-            if !cordebug::procfs::blocks_suspension(pid, thread) {
+            if !procfs::blocks_suspension(pid, thread) {
                 break;
             }
             self.sleep_unblocked(site, milliseconds)?;
         }
         self.keep_suspendable(site, true)
+    }
+
+    /// Holds a thread that runs where the runtime can suspend it, so that the program can be stopped at once.
+    pub(super) fn hold(&self, site: &CallSite) -> Option<suspension::Held> {
+        let (pid, thread) = (self.pid?, site.thread.id().ok()?);
+        if procfs::is_thread_asleep(pid, thread) {
+            return None;
+        }
+        suspension::hold_in_code(pid, thread, HOLD_LIMIT)
     }
 
     /// Lets the thread sleep for a moment, and unblocks the signal meanwhile.
@@ -93,4 +107,22 @@ impl Engine<'_> {
         self.leave_stuck(site, &eval);
         Err(CallError::Refused("the thread does not wake up".into()))
     }
+}
+
+/// Whether the abort of a thread that has been stopped finds somebody to catch it. Since .NET 10 the runtime throws it as an
+/// exception of C++ (dotnet/runtime#118354), also where it has caught the thread by its return address, and there nothing
+/// catches that. In the handler of the suspension signal, which has it blocked, something does, and so it does where the thread
+/// comes back from waiting outside of the runtime.
+pub(super) fn is_safe_to_abort(pid: Option<u32>, thread: &Thread) -> bool {
+    let (Some(pid), Ok(id)) = (pid, thread.id()) else {
+        return false;
+    };
+    let waits_outside = || {
+        let call = procfs::system_call(pid, id);
+        let wait = u64::from(crate::stragglers::WAIT_CALL);
+        procfs::is_thread_asleep(pid, id) && call.is_some_and(|it| it.first() != Some(&wait))
+    };
+    procfs::blocks_suspension(pid, id)
+        || (thread.user_state()).is_ok_and(|it| it & USER_WAIT_SLEEP_JOIN != 0)
+        || waits_outside()
 }

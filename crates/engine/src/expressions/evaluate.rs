@@ -161,6 +161,8 @@ impl Engine<'_> {
                     })
                 })
                 .and_then(|value| match kept {
+                    // Who asks only for types does not mean it yet.
+                    Some((Some(_), "null")) if request.types_only => Ok(value),
                     Some((Some(number), "null")) => self.let_go_of_kept(number, value),
                     Some((number, _)) => self.keep_evaluated(request, &thread, number, value),
                     None => Ok(value),

@@ -20,6 +20,7 @@ use super::fixed_refs::leads_to_fixed;
 use super::literal::{self, Literal};
 use super::roots::Roots;
 use super::scope::VariableKind;
+use super::setters::not_there;
 use super::view::{Subject, Viewer, known::Known, secrets};
 use super::walk::{self, Step};
 use super::{Place, Reader, Unreadable, Value};
@@ -556,7 +557,7 @@ impl Roots<'_, '_> {
         step: &Step,
         set: &SetVariable,
     ) -> Result<Destination, Error> {
-        let failed = |why: Unreadable| refused(set, &why);
+        let failed = |why: Unreadable| not_there(set, &why);
         match step {
             Step::Member(name) if name == "Value" && viewer.is_nullable(&from.value) => {
                 let value = viewer.step_into_nullable(&from.value, step);

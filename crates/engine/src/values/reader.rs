@@ -250,7 +250,11 @@ impl Reader<'_> {
                 wanted: "a place in the program's memory",
             });
         };
-        self.types.process.write_memory(address, bytes)?;
+        let written = self.types.process.write_memory(address, bytes);
+        written.map_err(|error| match error.is_target_gone() {
+            true => error.into(),
+            false => Unreadable::NotWritten { address },
+        })?;
         self.memory.forget();
         self.places.forget();
         Ok(())

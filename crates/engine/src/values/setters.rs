@@ -413,3 +413,12 @@ impl Roots<'_, '_> {
         None
     }
 }
+
+/// Why something cannot be set that is in another thing, and how what is not there may be added.
+pub(super) fn not_there(set: &SetVariable, why: &Unreadable) -> Error {
+    match why {
+        Unreadable::NoElement { .. } => refused(set, why)
+            .hint("evaluate the assignment, where side effects are allowed: an indexer may add it"),
+        _ => refused(set, why),
+    }
+}

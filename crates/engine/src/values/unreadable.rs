@@ -97,6 +97,8 @@ pub(crate) enum Unreadable {
         "a reference there can only be set through the runtime, which does not know this place"
     )]
     NoRuntimePlace,
+    #[error("the memory at 0x{address:x}, where it lies, cannot be written")]
+    NotWritten { address: u64 },
     #[error("its getter threw {exception}")]
     Threw { exception: String },
     #[error("its getter was not run to its end: {why}")]

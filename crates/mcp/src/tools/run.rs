@@ -228,7 +228,7 @@ async fn see_whether_it_lives(session: &Arc<DebugSession>) {
             let soon = tokio::time::Instant::now() + 4 * PULSE;
             session.wait_over(soon).await;
         }
-        Ok(Ok(Reply::Status(status))) => session.learn_notes(status.notes),
+        Ok(Ok(Reply::Status(status))) => session.learn_notes(*status),
         _ => {}
     }
 }

@@ -163,7 +163,7 @@ fn an_evaluation_that_could_not_be_ended_is_told_until_it_has() {
         let given_up = agent.call("evaluate", sleeps).await;
         for told in [
             format!("it cannot be ended and thread {thread} is still in it"),
-            "Hint: debug_continue lets it end; debug_step of that thread waits for it".into(),
+            "Hint: debug_continue lets it go on; debug_step of that thread waits for it; if it can never end, start the program again".into(),
         ] {
             assert!(text(&given_up).contains(&told), "{}", text(&given_up));
         }
@@ -171,7 +171,7 @@ fn an_evaluation_that_could_not_be_ended_is_told_until_it_has() {
         let again = text(&agent.call("evaluate", again).await);
         assert!(again.starts_with("tick: int = 1\n"), "{again}");
         assert!(
-            again.contains("Hint: debug_continue lets it end; try again at the next stop"),
+            again.contains("Hint: debug_continue lets it go on; try again at the next stop; if it can never end, start the program again"),
             "{again}"
         );
         let note = format!(

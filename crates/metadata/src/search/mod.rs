@@ -9,7 +9,8 @@ use std::cell::OnceCell;
 use std::collections::BinaryHeap;
 
 use crate::csharp::{
-    GeneratedKind, GeneratedName, GenericNames, Style, field_display_name, type_display_name,
+    GeneratedKind, GeneratedName, GenericNames, Style, field_display_name, special_name,
+    type_display_name,
 };
 use crate::error::Result;
 use crate::model::{FieldFlags, MethodFlags, TypeFlags, Visibility};
@@ -336,7 +337,13 @@ impl<'a> Search<'a, '_> {
             // An explicit implementation is called like what it implements.
             own = name.get(dot + 1..).unwrap_or(name);
         }
-        let Some(fit) = self.pattern.fit_name(own) else {
+        let as_declared = || {
+            let is_meant = self.pattern.is_operator() && own.starts_with(b"op_");
+            let name = is_meant.then_some(own)?;
+            let name = special_name(str::from_utf8(name).ok()?);
+            self.pattern.fit_name(name.as_bytes())
+        };
+        let Some(fit) = self.pattern.fit_name(own).or_else(as_declared) else {
             return;
         };
         let names = || names_around(self.metadata, owner.token);

@@ -77,7 +77,10 @@ impl Pattern {
                 None => (&*text, None),
             },
         };
-        let names = split_names(text).chain(constructor.map(|it| (it, None)));
+        // Nor do the dots and signs of an operator divide it.
+        let (text, operator) = text.split_at(operator_at(text).unwrap_or(text.len()));
+        let whole = constructor.or((!operator.is_empty()).then_some(operator));
+        let names = split_names(text).chain(whole.map(|it| (it, None)));
         let names = names.rev_collect();
         let arity = names.first().and_then(|(_, arity)| *arity);
         let parts: Box<[Part]> = names.iter().map(|(name, _)| Part::new(name)).collect();
@@ -127,6 +130,15 @@ impl Pattern {
         fit(&mut names)
     }
 
+    /// Whether an operator is meant, by the keyword.
+    pub(super) fn is_operator(&self) -> bool {
+        let is_operator = |part: &Part| {
+            let text = std::str::from_utf8(&part.text);
+            text.is_ok_and(|text| operator_at(text) == Some(0))
+        };
+        self.parts.first().is_some_and(is_operator)
+    }
+
     /// Whether it begins like an accessor's name (`get_`, `set_`, `add_`, `remove_`), so that accessors are meant.
     pub(super) fn is_accessor(&self) -> bool {
         let is_accessor = |part: &Part| {
@@ -137,6 +149,21 @@ impl Pattern {
         };
         self.parts.first().is_some_and(is_accessor)
     }
+}
+
+/// Where an operator begins that is written as it is declared: `Money.operator +`, `implicit operator`.
+fn operator_at(text: &str) -> Option<usize> {
+    const KEYWORD: &str = "operator";
+    let at = text.rfind(KEYWORD)?;
+    let (before, after) = (text.get(..at)?, text.get(at + KEYWORD.len()..)?);
+    let before = ["implicit ", "explicit "]
+        .iter()
+        .find_map(|it| before.strip_suffix(it))
+        .unwrap_or(before);
+    let divides = |it: char| matches!(it, '.' | '+' | '/');
+    let begins = before.is_empty() || before.ends_with(divides);
+    let ends = !after.starts_with(|it: char| it.is_alphanumeric() || it == '_' || divides(it));
+    (begins && ends).then_some(before.len())
 }
 
 /// Collects in reverse.
@@ -343,6 +370,10 @@ mod tests {
     #[test]
     fn names_fit_by_letters_humps_and_wildcards() {
         check("WriteLine", "WriteLine", Some(Fit::Exact));
+        check("operator +", "operator +", Some(Fit::Exact));
+        check("operator", "operator /", Some(Fit::Prefix));
+        check("implicit operator", "implicit operator", Some(Fit::Exact));
+        check("operator -", "operator +", None);
         check("writeline", "WriteLine", Some(Fit::SameLetters));
         check("write", "WriteLine", Some(Fit::Prefix));
         check("line", "WriteLine", Some(Fit::Hump));

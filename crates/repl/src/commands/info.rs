@@ -196,6 +196,7 @@ fn program(repl: &mut Repl, arguments: &str) -> Result<(), Error> {
         report.next = Some("`frame` shows where, `continue` lets it run on.".into());
     }
     report.notes = build::notes(&status, 0);
+    report.notes.extend(build::stuck(&status));
     repl.say(&report.render_for(Reader::Person));
     Ok(())
 }
