@@ -23,6 +23,7 @@ mod ends;
 mod exceptions;
 mod exceptions_any;
 mod exceptions_awaited;
+mod exceptions_changed;
 mod exceptions_heard;
 mod exceptions_old;
 mod exceptions_told;

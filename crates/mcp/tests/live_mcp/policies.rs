@@ -278,7 +278,7 @@ fn sessions_that_nobody_uses_are_ended() {
     });
     let over = over.unwrap_or_else(|why| panic!("{why}"));
     assert!(text(&over).contains("--idle-limit"), "{over}");
-    let asked = web.call("breakpoint_list", json!({"session": "s1"}));
+    let asked = web.call("threads_get", json!({"session": "s1"}));
     let error = &asked["structuredContent"]["error"];
     assert_eq!(error["code"], "NO_SESSION", "{asked}");
     assert!(

@@ -366,6 +366,7 @@ fn objects_tell_their_layout_and_memory_its_bytes() {
             !INVALID_PARAMETER: "account.Next" is null: there is no object
             > object_inspect {"frame":1,"path":"text"}
             text: string at 0x<address>, 32 bytes
+              (none)
             > memory_read {"address":"0x10"}
             !PERMISSION_DENIED: bytes have no names by which secrets could be masked, so memory is read only if these may be shown
             Hint: memory_read with show_secrets=true
