@@ -175,23 +175,24 @@ pub(crate) fn run_of(target: &mut Target, body: &RuntimeFrame) -> Result<Value, 
     task.ok_or_else(|| unknown("the method has no task that others could wait for"))
 }
 
-/// Who waits for a task, who waits for that, and so on. Of several who wait for one, the first that somebody waits for in turn.
+/// Who waits for a task, who waits for that, and so on. Of several who wait for one, the first that somebody waits for in turn;
+/// if all end with nobody, the longest way.
 pub(crate) fn awaiting(target: &mut Target, start: Value) -> (Vec<Awaiter>, AsyncEnd) {
     let mut others = VecDeque::new();
-    let first = follow(target, Vec::new(), Next::Task(start), &mut others);
+    let mut best = follow(target, Vec::new(), Next::Task(start), &mut others);
     for _ in 0..MAX_WAYS {
-        if first.1 != AsyncEnd::Nobody {
+        if best.1 != AsyncEnd::Nobody {
             break;
         }
         let Some((chain, waiting)) = others.pop_front() else {
             break;
         };
         let other = follow(target, chain, waiting, &mut others);
-        if other.1 != AsyncEnd::Nobody {
-            return other;
+        if other.1 != AsyncEnd::Nobody || other.0.len() > best.0.len() {
+            best = other;
         }
     }
-    first
+    best
 }
 
 /// Where a chain goes on.
