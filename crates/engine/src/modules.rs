@@ -21,6 +21,8 @@ use crate::api::Event;
 use crate::breakpoints::{CodeLocation, TypeNames};
 use crate::engine::Engine;
 use crate::source_files::SourceFiles;
+use crate::stack::resuming;
+use crate::stepping::awaiters::PROMISE;
 use crate::stepping::il;
 
 /// An image in memory larger than this is not copied.
@@ -407,9 +409,8 @@ impl LoadedModule {
         let opened = self.metadata(process).ok()?;
         let symbols = self.symbols(process).ok()?;
         let pdb = symbols.pdb();
-        // A Debug build has a place at the beginning. A state machine begins where its state says.
-        let is_machine = pdb.kickoff_method(method).ok()?.is_some();
-        if opened.metadata().is_optimized() != Some(true) || is_machine {
+        // A Debug build has a place at the beginning.
+        if opened.metadata().is_optimized() != Some(true) {
             return None;
         }
         let points: Vec<_> = symbols.sequence_points(method).ok()?.collect();
@@ -419,7 +420,15 @@ impl LoadedModule {
             return None;
         }
         let body = opened.body(method).ok()??;
-        let entries = il::entries(body.code, &offsets)?;
+        // A state machine begins where its state says.
+        let begins = match pdb.kickoff_method(method).ok()?.is_some() {
+            true => {
+                let state = self.first_state(process, method)?;
+                resuming::begins_at(opened.metadata(), body.code, state, &offsets)?
+            }
+            false => (IlOffset(0), None),
+        };
+        let entries = il::entries(body.code, begins, &offsets)?;
         let described = |offset: IlOffset| {
             let point = points.iter().find(|it| it.offset == offset)?;
             let span = point.span?;
@@ -429,13 +438,38 @@ impl LoadedModule {
         };
         let mut all: Vec<_> = entries.first.into_iter().filter_map(described).collect();
         if entries.again || all.len() > MAX_ENTRIES {
+            let beginning = match begins {
+                (IlOffset(0), None) => IlOffset(0),
+                // Code that is optimised once more may have no place there.
+                _ if self.is_optimized() == Some(true) => return None,
+                (_, before) => before?,
+            };
             all.sort_by_key(|(_, _, line, column)| (*line, *column));
             all.truncate(1);
             for it in &mut all {
-                it.0 = IlOffset(0);
+                it.0 = beginning;
             }
         }
         Some(all)
+    }
+
+    /// The state in which the compiler lets the state machine begin whose body a method is.
+    fn first_state(&self, process: &Process, method: Token) -> Option<i32> {
+        const ASYNC: i32 = -1;
+        const ITERATOR: i32 = 0;
+        const ASYNC_ITERATOR: i32 = -3;
+        let metadata = self.metadata(process).ok()?.metadata();
+        let pdb = self.symbols(process).ok()?.pdb();
+        if pdb.async_stepping(method).ok()?.is_none() {
+            return Some(ITERATOR);
+        }
+        let class = metadata.method(method).ok()?.declaring_type().ok()?;
+        let fields = metadata.type_def(class).ok()?.fields().flatten();
+        let mut names = fields.filter_map(|it| it.name().ok());
+        Some(match names.any(|it| it == PROMISE) {
+            true => ASYNC_ITERATOR,
+            false => ASYNC,
+        })
     }
 
     /// Where the user's `Main` begins, if this module has one: method and IL offsets, one of which each call comes to first.

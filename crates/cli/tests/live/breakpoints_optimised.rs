@@ -99,12 +99,18 @@ fn a_brace_without_machine_code_says_so() {
 #[test]
 fn methods_that_begin_with_a_switch_or_a_loop_stop_once_in_each_call() {
     let fixture = "bp_entered";
-    let expected = ["entry", "two", "other", "one", "while", "while"];
+    let plain = ["entry", "two", "other", "one", "while", "while"];
+    let machines = ["later", "later", "each", "each", "some"];
     for keep in [false, true] {
         let sandbox = Sandbox::new();
         let launch = sandbox.launch(fixture).stop_at_entry().with(|launch| {
             launch.keep_optimized = keep;
-            launch.breakpoints = vec![at_function("Program.Kind"), at_function("Program.Down")];
+            // State machines that are optimised once more may have no place before their loops.
+            let methods = ["Kind", "Down", "Later", "Each", "Some"].into_iter();
+            let methods = methods.take(if keep { 2 } else { 5 });
+            launch.breakpoints = methods
+                .map(|it| at_function(&format!("Program.{it}")))
+                .collect();
         });
         let program = launch.start();
         let mut stops = Vec::new();
@@ -113,7 +119,8 @@ fn methods_that_begin_with_a_switch_or_a_loop_stop_once_in_each_call() {
             program.cont();
         }
         program.expect_exit(0);
-        let expected = expected.map(|it| line(fixture, it));
+        let expected = plain.iter().chain(machines.iter().filter(|_| !keep));
+        let expected: Vec<_> = expected.map(|it| line(fixture, it)).collect();
         assert_eq!(stops, expected, "optimised: {keep}");
         let kind = &list(&program)[0];
         assert_eq!((kind.locations.len(), kind.hits), (3, 3), "{kind:#?}");

@@ -43,7 +43,7 @@ fn elements_of_other_types_than_the_collection_say_so() {
         ),
         (
             "boxed",
-            "Length = 7 { 1, 1L, 2.5d, 1m, 1, \"1\", Point { X = 3 } }",
+            "Length = 8 { 1, 1L, 2.5d, 1m, 1, \"1\", Point { X = 3 }, NaN }",
         ),
         ("exact", "Length = 2 { 1, 2 }"),
     ] {
@@ -76,6 +76,12 @@ fn spans_of_characters_are_text() {
     ] {
         assert_eq!(look(&program, path).value.text, told, "{path}");
     }
+    let range: Vec<_> = children(&program, "slice[1..3]")
+        .into_iter()
+        .map(|it| (it.name, it.value.text))
+        .collect();
+    let letter = |at: &str, it: &str| (at.to_owned(), it.to_owned());
+    assert_eq!(range, [letter("[1]", "'e'"), letter("[2]", "'l'")]);
     let endless = look(&program, "endless").value;
     assert_eq!(endless.full_length, Some(5000));
     assert_eq!(endless.children, 5000);

@@ -203,24 +203,24 @@ pub(crate) fn source(
 ) -> Option<Source> {
     let symbols = module.symbols(process).ok()?;
     let pdb = symbols.pdb();
-    // At its beginning, where no text is before it, with the one that is come to.
-    if offset == IlOffset(0)
-        && let Some((_, path, line, column)) = module
-            .entered(process, method)
-            .and_then(|it| it.into_iter().next())
-    {
-        return Some(Source {
-            path,
-            line: Line(line),
-            column: Some(column),
-        });
-    }
     let points = symbols.sequence_points(method).ok()?;
     // Code that no text belongs to is shown with the text before it.
     let before = points
         .take_while(|point| point.offset <= offset)
         .filter(|point| point.span.is_some());
-    let point = before.last()?;
+    let Some(point) = before.last() else {
+        // At its beginning, where no text is before it, with the one that is come to.
+        let mut entered = module.entered(process, method)?.into_iter();
+        let (_, path, line, column) = match offset {
+            IlOffset(0) => entered.next()?,
+            _ => entered.find(|(entry, ..)| *entry == offset)?,
+        };
+        return Some(Source {
+            path,
+            line: Line(line),
+            column: Some(column),
+        });
+    };
     let span = point.span?;
     let path = pdb.document(point.document).ok()?.path().ok()?;
     Some(Source {

@@ -12,7 +12,7 @@ mod logical;
 mod machine;
 mod native_calls;
 mod objects;
-mod resuming;
+pub(crate) mod resuming;
 mod stubs;
 mod unwrapped;
 pub(crate) mod walks;

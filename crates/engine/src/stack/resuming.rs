@@ -1,9 +1,9 @@
-//! Where a suspended state machine goes on, from its code alone: methods of the framework have no symbols that tell.
+//! Where a state machine begins, or goes on once it was suspended, from its code alone: methods of the framework have no symbols that tell.
 //!
 //! Compilers begin a body with jumps that depend on the machine's state only. They are followed with the state that it has, and
 //! nothing else is: where the first instruction comes that does something, the last jump has led.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use metadata::tables::Table;
 use metadata::{IlOffset, Metadata, Token};
@@ -25,9 +25,25 @@ enum Known {
 
 /// Where a body goes on in a state; `None` if nothing in it depends on that.
 pub(super) fn resumes_at(metadata: Metadata<'_>, code: &[u8], state: i32) -> Option<IlOffset> {
-    follow(code, state, |field| {
-        is_state(metadata, field).unwrap_or(false)
-    })
+    let is_state = |field| is_state(metadata, field).unwrap_or(false);
+    follow(code, state, &BTreeSet::new(), is_state).map(|it| it.led_to)?
+}
+
+/// Where the first of some offsets is looked for that a body comes to in its first state, and a place that it comes to only on the
+/// way there, with nothing on the evaluation stack; `None` if that cannot be told.
+pub(crate) fn begins_at(
+    metadata: Metadata<'_>,
+    code: &[u8],
+    state: i32,
+    offsets: &BTreeSet<IlOffset>,
+) -> Option<(IlOffset, Option<IlOffset>)> {
+    let is_state = |field| is_state(metadata, field).unwrap_or(false);
+    let followed = follow(code, state, offsets, is_state)?;
+    let from = match offsets.contains(&followed.at) {
+        true => followed.at,
+        false => followed.before?,
+    };
+    Some((from, followed.before))
 }
 
 fn is_state(metadata: Metadata<'_>, field: Token) -> Option<bool> {
@@ -37,11 +53,33 @@ fn is_state(metadata: Metadata<'_>, field: Token) -> Option<bool> {
     })
 }
 
-fn follow(code: &[u8], state: i32, is_state: impl Fn(Token) -> bool) -> Option<IlOffset> {
+/// How far code was followed.
+struct Followed {
+    /// The instruction that does something, or one of those to stop at.
+    at: IlOffset,
+    /// Where the last jump on the state has led.
+    led_to: Option<IlOffset>,
+    /// The last place behind all jumps on the state at which nothing is on the evaluation stack, before `at`.
+    before: Option<IlOffset>,
+}
+
+fn follow(
+    code: &[u8],
+    state: i32,
+    offsets: &BTreeSet<IlOffset>,
+    is_state: impl Fn(Token) -> bool,
+) -> Option<Followed> {
     let mut locals = HashMap::new();
     let mut stack = Vec::new();
-    let (mut at, mut led_to) = (0, None);
+    let (mut at, mut led_to, mut before) = (0, None, None);
     for _ in 0..MAX_INSTRUCTIONS {
+        let here = IlOffset(u32::try_from(at).ok()?);
+        if offsets.contains(&here) {
+            break;
+        }
+        if stack.is_empty() {
+            before = Some(here);
+        }
         let Some(instruction) = il::read(code, at) else {
             break;
         };
@@ -88,6 +126,7 @@ fn follow(code: &[u8], state: i32, is_state: impl Fn(Token) -> bool) -> Option<I
                     let Some(taken) = taken(opcode, &mut stack) else {
                         break;
                     };
+                    before = None;
                     if let Some(target) = taken.and_then(|it| instruction.targets.get(it)) {
                         next = target.0 as usize;
                         led_to = Some(*target);
@@ -98,7 +137,8 @@ fn follow(code: &[u8], state: i32, is_state: impl Fn(Token) -> bool) -> Option<I
         }
         at = next;
     }
-    led_to
+    let at = IlOffset(u32::try_from(at).ok()?);
+    Some(Followed { at, led_to, before })
 }
 
 /// Which of its targets a branch takes, if any; `None` if that is not known.
@@ -149,7 +189,8 @@ mod tests {
 
     #[track_caller]
     fn check(code: &[u8], state: i32, expected: Option<u32>) {
-        let found = follow(code, state, |it| it == FIELD);
+        let found = follow(code, state, &BTreeSet::new(), |it| it == FIELD);
+        let found = found.and_then(|it| it.led_to);
         assert_eq!(found, expected.map(IlOffset), "{code:x?} in state {state}");
     }
 

@@ -15,7 +15,7 @@ use crate::fields::Fields;
 use crate::stack;
 
 /// The field of an async iterator's state machine through which it hands out values.
-pub(super) const PROMISE: &str = "<>v__promiseOfValueOrEnd";
+pub(crate) const PROMISE: &str = "<>v__promiseOfValueOrEnd";
 /// Objects looked at on the way from a task to who awaits it.
 const MAX_OBJECTS: usize = 200;
 /// Awaiters of one task that are looked at.

@@ -33,10 +33,16 @@ pub(crate) struct Entries {
     pub(crate) again: bool,
 }
 
-/// To which of some offsets code comes first from its beginning; `None` if it cannot be read. What an exception enters is left out.
-pub(crate) fn entries(code: &[u8], offsets: &BTreeSet<IlOffset>) -> Option<Entries> {
+/// To which of some offsets code comes first from a place; `None` if it cannot be read. What an exception enters is left out.
+///
+/// A state machine is entered again at its beginning, and goes on from there: `before` is what it only comes to the first time.
+pub(crate) fn entries(
+    code: &[u8],
+    (from, before): (IlOffset, Option<IlOffset>),
+    offsets: &BTreeSet<IlOffset>,
+) -> Option<Entries> {
     let mut first = BTreeSet::new();
-    follow(code, vec![IlOffset(0)], |at| {
+    follow(code, vec![from], |at| {
         let is_one = offsets.contains(&at);
         if is_one {
             first.insert(at);
@@ -47,10 +53,13 @@ pub(crate) fn entries(code: &[u8], offsets: &BTreeSet<IlOffset>) -> Option<Entri
     for at in &first {
         behind.extend(following(code, *at)?);
     }
+    if before.is_some() {
+        behind.push(IlOffset(0));
+    }
     let mut again = false;
     follow(code, behind, |at| {
         again |= first.contains(&at);
-        !again
+        !again && Some(at) != before
     })?;
     Some(Entries { first, again })
 }
@@ -730,7 +739,12 @@ mod tests {
             first: set(first),
             again,
         };
-        assert_eq!(entries(code, &set(offsets)), Some(expected), "{code:x?}");
+        let start = (IlOffset(0), None);
+        assert_eq!(
+            entries(code, start, &set(offsets)),
+            Some(expected),
+            "{code:x?}"
+        );
     }
 
     #[test]
@@ -744,6 +758,7 @@ mod tests {
         let while_loop = [0x2b, 0x01, 0x00, 0x02, 0x2d, 0xfc, 0x2a];
         check_entries(&while_loop, &[2, 3], &[3], true);
         check_entries(&while_loop, &[6], &[6], false);
-        assert_eq!(entries(&[0x2b, 0x40], &[IlOffset(1)].into()), None);
+        let start = (IlOffset(0), None);
+        assert_eq!(entries(&[0x2b, 0x40], start, &[IlOffset(1)].into()), None);
     }
 }

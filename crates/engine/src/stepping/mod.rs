@@ -8,7 +8,7 @@
 //! Invariant: whatever stops the program ends the steps that are under way, and nothing of theirs (steppers, traps,
 //! handles) outlives them.
 
-mod awaiters;
+pub(crate) mod awaiters;
 mod awaits;
 mod callbacks;
 mod completion;

@@ -60,7 +60,9 @@ impl Engine<'_> {
             Ok(_) => return None,
             Err(why) => return Some(Err(why)),
         };
-        if !value.indexed || value.kind == ValueKind::String {
+        // Spans and memory of characters are told as text, and have elements.
+        let is_text = value.kind == ValueKind::String && !value.type_name.ends_with("<char>");
+        if !value.indexed || is_text {
             return None;
         }
         let count = value.children;

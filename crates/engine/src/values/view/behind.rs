@@ -105,10 +105,10 @@ impl Viewer<'_, '_> {
         })
     }
 
-    /// The elements of an array, or of what keeps its own in one, that are no references.
-    fn bytes_of_elements(&self, subject: &Subject) -> Option<(u64, u64, Vec<u8>)> {
+    /// The elements of an array, or of what keeps its own in one, that are no references, in their order.
+    fn bytes_of_elements(&self, subject: &Subject) -> Option<(u64, Vec<u8>)> {
         let items = self.items(subject).ok()??;
-        let Source::Array { array, first, .. } = &items.source else {
+        let Source::Array { array, first, wrap } = &items.source else {
             return None;
         };
         let shape = self.reader.array(array).ok()?;
@@ -116,19 +116,23 @@ impl Viewer<'_, '_> {
         if items.count == 0 || !is_plain || shape.element.is_reference() {
             return None;
         }
-        // Behind the last element of a list is nothing that counts.
-        let used = match *first {
-            0 => items.count.min(shape.count),
-            _ => shape.count,
-        };
-        let start_of_all = self.reader.element(array, 0).ok()?;
-        let Place::Memory(start) = start_of_all.place else {
-            return None;
-        };
-        let size = u64::from(self.reader.size_of(&start_of_all.ty).ok()?);
-        let length = used.checked_mul(size)?.min(BYTES);
-        let all = self.reader.at(start_of_all.ty, start);
-        let bytes = self.reader.bytes(&all, u32::try_from(length).ok()?).ok()?;
-        Some((*first, items.count, bytes))
+        let size = u64::from(self.reader.size_of(&shape.element).ok()?).max(1);
+        // What lies before and behind them is not shown, and may be others'.
+        let count = items.count.min(shape.count).min(BYTES / size);
+        let ahead = count.min((*wrap).min(shape.count).checked_sub(*first)?);
+        let mut bytes = Vec::new();
+        for (start, count) in [(*first, ahead), (0, count - ahead)] {
+            if count == 0 {
+                continue;
+            }
+            let element = self.reader.element(array, start).ok()?;
+            let Place::Memory(at) = element.place else {
+                return None;
+            };
+            let all = self.reader.at(element.ty, at);
+            let length = u32::try_from(count * size).ok()?;
+            bytes.extend(self.reader.bytes(&all, length).ok()?);
+        }
+        Some((items.count, bytes))
     }
 }

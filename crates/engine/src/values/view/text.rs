@@ -514,8 +514,10 @@ impl Viewer<'_, '_> {
             _ => return told,
         };
         if let Type::Primitive(primitive) = ty {
+            // `NaN` and `Infinity` have none.
+            let is_number = told.ends_with(|it: char| it.is_ascii_digit());
             let suffix = match primitive {
-                _ if !is_boxed || self.is_hex.get() => "",
+                _ if !is_boxed || !is_number || self.is_hex.get() => "",
                 Primitive::U4 => "u",
                 Primitive::I8 => "L",
                 Primitive::U8 => "UL",
